@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * algo: how much may still pass, as pure arithmetic.
+ *
+ * A counter is one 64-bit word. `algo_step` takes the word, the limit's numbers,
+ * the time and a cost, and answers with the next word and whether the request is
+ * allowed. Nothing here reads a clock, allocates, locks or fails, and nothing
+ * here knows where the word is kept.
+ *
+ * Words. Bit 63 is always 0 (the table uses it to mark a word nobody has charged
+ * yet). The word 0 means "fully recovered" for every kind.
+ *
+ *   bucket (token, leaky)  TAT: the virtual time at which the bucket is whole again,
+ *                          in units of 2^-shift tokens; virtual time at `now` is
+ *                          floor(now * scale / 2^64). The debt is TAT - virtual(now),
+ *                          never clamped on reading: after a settlement it may exceed
+ *                          the capacity. (GCRA: ITU-T I.371, "virtual scheduling".)
+ *   window (fixed)         end << count_bits | count; the end is table time in units
+ *                          of 2^shift ns, rounded up, so it never wraps in 146 years.
+ */
+#ifndef WEIR_ALGO_ALGO_H
+#define WEIR_ALGO_ALGO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define ALGO_NEVER UINT64_MAX          /* a wait that no passing of time ends */
+#define ALGO_TIME_MAX (UINT64_C(1) << 62) /* table time in ns stays below this: 146 years */
+#define ALGO_COUNT_MAX UINT32_C(1000000000) /* largest N of a window (a month of tokens) */
+#define ALGO_BURST_MAX UINT32_C(1000000)    /* largest burst, queue and cost of a bucket */
+#define ALGO_DEBT_MAX (UINT64_C(1) << 60)   /* debts saturate here, in units */
+
+/* name, word in the policy file, sentence for the reference */
+#define ALGO_KINDS(X)                                                                          \
+	X(TOKEN_BUCKET, "token-bucket", "N at once, then an even refill")                      \
+	X(LEAKY_BUCKET, "leaky-bucket", "excess waits its turn in a queue drained at the rate") \
+	X(FIXED_WINDOW, "fixed-window", "N in each window")
+
+enum algo_kind {
+	ALGO_NONE = 0,
+#define X(name, word, help) ALGO_##name,
+	ALGO_KINDS(X)
+#undef X
+	ALGO_KIND_COUNT
+};
+
+/* Where a window begins and ends. CLOCK: multiples of the period on the wall clock, UTC,
+ * counted from Monday 1970-01-05 for whole weeks, else from 1970-01-01. CALENDAR: the next
+ * UTC day, Monday (ISO 8601), first of the month, first of January, hour, minute. */
+enum algo_align {
+	ALGO_FIRST_REQUEST = 0,
+	ALGO_CLOCK,
+	ALGO_CALENDAR_DAY,
+	ALGO_CALENDAR_WEEK,
+	ALGO_CALENDAR_MONTH,
+	ALGO_CALENDAR_YEAR,
+};
+
+/* The numbers of one counter, immutable once built. 40 bytes: they are part of the
+ * ledger's row on shared memory, so the layout is a file format. */
+struct algo_numbers {
+	uint8_t kind;       /* enum algo_kind */
+	uint8_t align;      /* enum algo_align; windows only */
+	uint8_t shift;      /* bucket: a token is 2^shift units; window: an end tick is 2^shift ns */
+	uint8_t count_bits; /* window: width of the count */
+	uint32_t quantity;  /* N of "N per period", for reading out; the arithmetic does not use it */
+	uint64_t scale;     /* bucket: units per ns, Q64 (0: never refills); window: period in ns */
+	uint64_t capacity;  /* bucket: most debt a request may leave, in units; window: N */
+	uint64_t at_once;   /* leaky bucket: debt that need not wait, in units */
+	uint64_t inverse;   /* bucket: ns per unit, Q32, for ranking only */
+};
+
+/* What time it is. Both are read once per request by the door. */
+struct algo_time {
+	uint64_t now; /* table time in ns, below ALGO_TIME_MAX; may be late, never trusted to be monotonic */
+	int64_t wall; /* wall clock (ns since 1970, UTC) minus `now`; aligned windows only */
+};
+
+struct algo_outcome {
+	uint64_t state; /* the word to store if the request is charged (allowed, or a counted refusal) */
+	bool allowed;
+};
+
+struct algo_report {
+	uint32_t limit;     /* most that can pass at once: burst, queue + 1, or N */
+	uint32_t remaining; /* whole units left */
+	uint64_t wait_ns;   /* until `cost` fits if nothing else is charged: 0 now, ALGO_NEVER if it cannot */
+	uint64_t delay_ns;  /* leaky bucket: how long the request just charged waits for its turn */
+	uint64_t full_ns;   /* until nothing is remembered any more */
+};
+
+/* Build the numbers. Each returns false, and leaves *out alone, if a value is out of range:
+ * count 0..ALGO_BURST_MAX per period_ns; a rate above 1,000,000 per second or below one per
+ * year (366 days) is refused; count 0 builds a limit that refuses everything. The effective
+ * rate differs from count/period by at most one part in 10^6.
+ *   token:  burst 1..ALGO_BURST_MAX tokens.
+ *   leaky:  queue 0..ALGO_BURST_MAX-1 wait, the first at_once <= queue of them do not;
+ *           max_wait_ns (0: none) refuses what would wait longer. Capacity is queue + 1,
+ *           so the arithmetic is nginx's limit_req (burst=queue, delay=at_once).
+ *   window: count 0..ALGO_COUNT_MAX, period 1 ms .. 400 days; calendar alignments ignore the
+ *           period except for reading out. */
+bool algo_token_bucket(uint32_t count, uint64_t period_ns, uint32_t burst, struct algo_numbers *out);
+bool algo_leaky_bucket(uint32_t count, uint64_t period_ns, uint32_t queue, uint32_t at_once,
+		       uint64_t max_wait_ns, struct algo_numbers *out);
+bool algo_fixed_window(uint32_t count, uint64_t period_ns, enum algo_align align, struct algo_numbers *out);
+
+/* Would `cost` (0..ALGO_BURST_MAX; 0 always fits a recovered counter and charges nothing) be
+ * allowed in `state` at `t`? out->state is the word after charging it. If it is refused,
+ * out->state == state. A clock that went back never gives anything. */
+void algo_step(const struct algo_numbers *n, uint64_t state, const struct algo_time *t, uint32_t cost,
+	       struct algo_outcome *out);
+
+/* The word after a refusal that is counted (`count_denied`): the counter is filled, never beyond
+ * its capacity, so a client that hammers waits one full cost from its last try. */
+uint64_t algo_punish(const struct algo_numbers *n, uint64_t state, const struct algo_time *t, uint32_t cost);
+
+/* Take back `cost` charged at `charged_at` (table time; a window that has since ended owes
+ * nothing). Never below fully recovered. */
+uint64_t algo_give_back(const struct algo_numbers *n, uint64_t state, const struct algo_time *t,
+			uint64_t charged_at, uint32_t cost);
+
+/* Describe `state`. `charged`: the cost has just been charged and is in the word; delay_ns is then
+ * its own wait, and wait_ns that of the next request of the same cost. Exact: after wait_ns the
+ * step allows `cost`, one nanosecond earlier it does not. */
+void algo_describe(const struct algo_numbers *n, uint64_t state, const struct algo_time *t, uint32_t cost,
+		   bool charged, struct algo_report *out);
+
+/* Nothing is remembered any more: the word can be forgotten without anyone noticing. */
+bool algo_recovered(const struct algo_numbers *n, uint64_t state, uint64_t now);
+
+/* Table time at which the word recovers, in ns, at most 2^-30 too early or late: whom to evict. */
+uint64_t algo_rank(const struct algo_numbers *n, uint64_t state);
+
+/* The same share of use under other numbers: half used stays half used, rounded towards more used.
+ * A window keeps its end if period and alignment are unchanged, else begins a new one now. */
+uint64_t algo_convert(const struct algo_numbers *from, const struct algo_numbers *to, uint64_t state,
+		      const struct algo_time *t);
+
+/* The period in ns that RateLimit-Policy's `w` speaks of: in it, `limit` can pass. Bucket:
+ * capacity / rate; window: its period. */
+uint64_t algo_window_ns(const struct algo_numbers *n);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ledger: under which numbers a slot's state was written (T2).
+ *
+ * A file of immutable 64-byte rows beside the table. Only the publisher writes, holding
+ * ledger_lock; everyone else maps it read-only and follows its growth. A row number is 24 bits.
+ */
+#ifndef WEIR_TABLE_LEDGER_H
+#define WEIR_TABLE_LEDGER_H
+
+#include "table/table.h"
+
+#define LEDGER_ROW_MAX ((1u << 24) - 1)
+#define LEDGER_NAME_MAX 96
+
+struct ledger_row { /* 64 bytes, a file format */
+	uint64_t identity;   /* of namespace, limit name, rate unit and key spec: who the counter is */
+	uint32_t generation; /* of the publication that added the row; higher wins (T2) */
+	uint16_t stat;       /* index of its limit's statistics, below TABLE_STAT_COUNT; 0: shared */
+	uint16_t flags;      /* reserved: durable, plan-keyed; 0 now */
+	struct algo_numbers numbers;
+	uint32_t plan;       /* reserved: 0 */
+	uint32_t check;      /* of the other 60 bytes */
+};
+
+/* One publisher at a time (flock on the ledger file). Waits at most `timeout_ms`. */
+enum weir_error ledger_lock(struct table *table, unsigned timeout_ms);
+void ledger_unlock(struct table *table);
+
+/* The row for these numbers: the newest row of this identity if its numbers are the same, else a new
+ * one with `generation`. Under ledger_lock. `limit_name` names the statistics entry (limits that share
+ * a name share it); truncated to LEDGER_NAME_MAX - 1. */
+enum weir_error ledger_row_for(struct table *table, uint64_t identity, const struct algo_numbers *numbers,
+			       const char *limit_name, uint32_t generation, uint32_t *row);
+
+/* NULL if there is no such row (hostile or damaged index). Valid until the next call on this handle. */
+const struct ledger_row *ledger_row(struct table *table, uint32_t row);
+/* Rows in use, those that could be freed, bytes. */
+uint32_t ledger_rows(struct table *table);
+/* Free rows that no slot, no held image and no published image names (census). Under ledger_lock.
+ * Returns how many were freed. ledger_row_for calls it before it would grow past a power of two. */
+uint32_t ledger_census(struct table *table);
+
+#endif
