@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * model: a policy after checking and before compiling. The checker fills it, the compiler reads it; it lives and
+ * dies inside policy_load. All memory comes from the arena; every value is in range, every name known.
+ */
+#ifndef WEIR_POLICY_MODEL_H
+#define WEIR_POLICY_MODEL_H
+
+#include "policy/arena.h"
+#include "policy/image.h"
+
+struct model_mark { /* where it stands, for findings that the compiler still makes */
+	const char *file;
+	unsigned line, column, width;
+};
+
+struct model_clause {
+	struct model_mark mark;
+	struct text text; /* as written: the route */
+	uint32_t methods; /* IMAGE_METHOD_ANY: none named */
+	struct text path; /* as written, "" none; starts with '/' */
+	struct text host; /* lower case, "" none; "*.example.com" keeps its star */
+	struct network *networks; /* sorted, merged */
+	size_t network_count;
+	struct { struct text name, value; uint32_t how; } *headers;
+	size_t header_count;
+	struct model_clause *nots;
+	size_t not_count;
+};
+
+struct model_exception {
+	struct model_mark mark;
+	struct model_clause *clauses;
+	size_t clause_count;
+	struct network *networks;
+	size_t network_count;
+	int64_t until; /* wall clock seconds; 0: for ever */
+	struct text reason;
+	bool close;
+};
+
+struct model_respond {
+	uint32_t status, headers, body; /* as in image_respond */
+	bool cors_mirror;
+	struct text file_type, file_text;
+};
+
+struct model_rate {
+	struct model_mark mark;
+	uint32_t count;     /* requests (or units of cost) */
+	uint64_t period_ns; /* 0.5/s is 1 per 2 s */
+	struct text unit;   /* "s", "15min": for the counter's name where there are several */
+	struct algo_numbers numbers; /* built */
+};
+
+struct model_limit {
+	struct model_mark mark;
+	struct text name, was; /* was: "" or the name before a rename */
+	struct model_clause *clauses;
+	size_t clause_count; /* 0: every request */
+	struct text match_text;
+	struct image_key_part *key; /* names as offsets are not used: see key_names */
+	struct text *key_names;     /* one per part, "" where the kind has none */
+	size_t key_count;
+	struct text key_text; /* canonical: "[ip, header.x-a | site]" */
+	uint32_t missing, mode, cost;
+	struct model_rate *rates;
+	size_t rate_count;
+	bool count_denied, paths_exact, preflight_exempt, shared;
+	struct model_exception *exempt;
+	size_t exempt_count;
+	struct model_respond respond; /* own, or the file's */
+};
+
+struct model_route { struct model_mark mark; struct text match, to; };
+
+struct model {
+	struct text source; /* path of the policy file */
+	uint64_t source_hash;
+	struct text *listens;
+	size_t listen_count;
+	struct model_route *routes; /* one with an empty match for `to` */
+	size_t route_count;
+	uint32_t address_from;
+	struct text address_header;
+	struct network *trusted;
+	size_t trusted_count;
+	uint32_t ipv6_prefix;
+	struct model_exception *exempt, *deny;
+	size_t exempt_count, deny_count;
+	uint32_t deny_status;
+	struct model_limit *limits; /* in file order */
+	size_t limit_count;
+};
+
+/* Build the image (malloc()ed). NULL with a sentence in `why` and the place in *mark if something cannot be compiled
+ * (more than IMAGE_HITS_MAX limits could meet one request). name_space is part of every identity. */
+struct image *model_compile(const struct model *model, const char *name_space, int64_t compiled_at, struct model_mark *mark, char *why,
+			    size_t size);
+
+#endif

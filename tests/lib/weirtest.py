@@ -1,0 +1,398 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""weirtest: what the system tests share: TAP, free ports, temporary folders, a real nginx, real HTTP clients.
+
+A test is a program `tests/<area>/NAME.t` that prints TAP and is run by prove from the repository's root:
+
+    #!/usr/bin/env python3
+    import sys; sys.path.insert(0, "tests/lib")
+    from weirtest import *
+    site = Site(policy="limits: {per-ip: {rate: 2/s, burst: 1}}")
+    is_(site.get("/").status, 200, "the first passes")
+    done()
+
+Everything started is ended, by its id, at exit; everything listens on 127.0.0.1 on a free port.
+"""
+import atexit, http.client, os, shutil, signal, socket, ssl, subprocess, sys, tempfile, threading, time
+
+BUILD = os.environ.get("WEIR_BUILD", "build/release")
+ROOT = os.getcwd()
+WEIR = os.path.join(ROOT, BUILD, "weir")
+MODULE = os.path.join(ROOT, BUILD, "ngx_http_weir_module.so")
+ASAN = BUILD.endswith("asan")
+
+# ---- TAP -----------------------------------------------------------------------------------------
+_count = 0
+_failed = 0
+
+
+def ok(good, what):
+    global _count, _failed
+    _count += 1
+    print(f"{'ok' if good else 'not ok'} {_count} - {what}", flush=True)
+    if not good:
+        _failed += 1
+        frame = sys._getframe(1)
+        while frame.f_code.co_filename == __file__ and frame.f_back:
+            frame = frame.f_back
+        print(f"#   failed at {frame.f_code.co_filename}:{frame.f_lineno}", flush=True)
+    return bool(good)
+
+
+def is_(got, expected, what):
+    if not ok(got == expected, what):
+        print(f"#   got      {got!r}\n#   expected {expected!r}", flush=True)
+        return False
+    return True
+
+
+def like(text, part, what):
+    """`part` is in `text`."""
+    if not ok(part in text, what):
+        print(f"#   {part!r} is not in:", flush=True)
+        for line in str(text).splitlines()[:30]:
+            print(f"#     {line}", flush=True)
+
+
+def within(got, low, high, what):
+    if not ok(low <= got <= high, what):
+        print(f"#   got {got!r}, expected {low!r}..{high!r}", flush=True)
+
+
+def note(*words):
+    print("#", *words, flush=True)
+
+
+def done():
+    print(f"1..{_count}", flush=True)
+    sys.exit(1 if _failed else 0)
+
+
+# ---- places --------------------------------------------------------------------------------------
+_folders = []
+
+
+def folder():
+    """A new private folder, removed at exit."""
+    path = tempfile.mkdtemp(prefix="weir-test-")
+    _folders.append(path)
+    return path
+
+
+def shm_folder():
+    """The same on /dev/shm, where tables belong."""
+    path = tempfile.mkdtemp(prefix="weir-test-", dir="/dev/shm")
+    _folders.append(path)
+    return path
+
+
+def write(path, text):
+    """Writes a file as an editor does: a new one, renamed into place."""
+    with open(path + ".new", "w") as f:
+        f.write(text)
+    os.rename(path + ".new", path)
+    return path
+
+
+_ports = set()
+
+
+def port():
+    while True:
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            p = s.getsockname()[1]
+        if p not in _ports:
+            _ports.add(p)
+            return p
+
+
+def wait_until(condition, seconds=10.0, step=0.02):
+    """Polls; returns the condition's last value."""
+    end = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value or time.monotonic() > end:
+            return value
+        time.sleep(step)
+
+
+def listening(p):
+    with socket.socket() as s:
+        s.settimeout(1)
+        return s.connect_ex(("127.0.0.1", p)) == 0
+
+
+# ---- processes -----------------------------------------------------------------------------------
+_children = []
+
+
+def san_env(env=None):
+    env = dict(os.environ if env is None else env)
+    if ASAN:
+        def lib(name):
+            return subprocess.run(["gcc", f"-print-file-name={name}"], capture_output=True, text=True).stdout.strip()
+        env["LD_PRELOAD"] = " ".join([lib("libasan.so"), lib("libubsan.so")])
+        # nginx keeps memory for its whole life and forks: leaks are looked for in the unit tests
+        env["ASAN_OPTIONS"] = "detect_leaks=0:abort_on_error=1:handle_segv=1:detect_odr_violation=0"
+        env["UBSAN_OPTIONS"] = "print_stacktrace=1:halt_on_error=1"
+    return env
+
+
+def run(*argv, input=None, timeout=60, env=None, cwd=None):
+    """Runs a command to its end; returns CompletedProcess with text output."""
+    e = dict(os.environ)
+    e.update(env or {})
+    if ASAN and argv and argv[0] == WEIR:
+        e.setdefault("ASAN_OPTIONS", "detect_leaks=0")
+    return subprocess.run(list(argv), input=input, capture_output=True, text=True, timeout=timeout, env=e, cwd=cwd)
+
+
+def weir(*argv, **kw):
+    return run(WEIR, *argv, **kw)
+
+
+def start(argv, **kw):
+    """Starts a process in a session of its own; ended at exit."""
+    p = subprocess.Popen(argv, start_new_session=True, **kw)
+    _children.append(p)
+    return p
+
+
+def stop(p, sig=signal.SIGTERM, seconds=10):
+    if p.poll() is None:
+        try:
+            p.send_signal(sig)
+            p.wait(seconds)
+        except subprocess.TimeoutExpired:
+            os.killpg(p.pid, signal.SIGKILL)
+            p.wait()
+    return p.returncode
+
+
+@atexit.register
+def _clean():
+    for p in reversed(_children):
+        if p.poll() is None:
+            stop(p, seconds=5)
+        try:
+            os.killpg(p.pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            pass
+    for path in _folders:
+        if os.environ.get("WEIR_KEEP"):
+            print("# kept", path)
+        else:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _terminated(*_):
+    sys.exit(143)
+
+
+signal.signal(signal.SIGTERM, _terminated)
+
+
+# ---- HTTP ----------------------------------------------------------------------------------------
+class Answer:
+    def __init__(self, status, headers, body, seconds):
+        self.status, self.body, self.seconds = status, body, seconds
+        self.list = headers
+        self.headers = {}
+        for k, v in headers:
+            self.headers[k.lower()] = self.headers[k.lower()] + ", " + v if k.lower() in self.headers else v
+
+    def __getitem__(self, name):
+        return self.headers.get(name.lower())
+
+    @property
+    def text(self):
+        return self.body.decode("utf-8", "replace")
+
+
+def request(p, method="GET", path="/", headers=None, body=None, source=None, timeout=30, tls=False):
+    """One request on a connection of its own. `source`: a loopback address to come from (127.0.0.9)."""
+    started = time.monotonic()
+    kw = {"timeout": timeout}
+    if source:
+        kw["source_address"] = (source, 0)
+    if tls:
+        context = ssl.create_default_context()
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+        c = http.client.HTTPSConnection("127.0.0.1", p, context=context, **kw)
+    else:
+        c = http.client.HTTPConnection("127.0.0.1", p, **kw)
+    try:
+        c.request(method, path, body=body, headers=headers or {})
+        r = c.getresponse()
+        return Answer(r.status, r.getheaders(), r.read(), time.monotonic() - started)
+    finally:
+        c.close()
+
+
+def at_once(n, one):
+    """Calls one(i) for i in range(n) from n threads that start together; returns the results in order."""
+    results = [None] * n
+    gate = threading.Barrier(n)
+
+    def go(i):
+        gate.wait()
+        try:
+            results[i] = one(i)
+        except Exception as e:  # the caller asserts on it
+            results[i] = e
+    threads = [threading.Thread(target=go, args=(i,)) for i in range(n)]
+    [t.start() for t in threads]
+    [t.join() for t in threads]
+    return results
+
+
+class Backend:
+    """A small real HTTP backend. answer(method, path, headers, body) -> (status, headers, body)."""
+
+    def __init__(self, answer=None):
+        import http.server
+        self.port = port()
+        self.count = 0
+        self.seen = []
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def _any(self):
+                size = int(self.headers.get("Content-Length") or 0)
+                body = self.rfile.read(size) if size else b""
+                outer.count += 1
+                outer.seen.append((self.command, self.path))
+                status, headers, data = 200, {}, b"ok\n"
+                if answer:
+                    status, headers, data = answer(self.command, self.path, self.headers, body)
+                self.send_response(status)
+                for k, v in headers.items():
+                    self.send_header(k, v)
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                if self.command != "HEAD":
+                    self.wfile.write(data)
+            do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = do_OPTIONS = do_PATCH = _any
+
+            def log_message(self, *a):
+                pass
+
+        class Server(http.server.ThreadingHTTPServer):
+            request_queue_size = 512
+            daemon_threads = True
+        self.server = Server(("127.0.0.1", self.port), Handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+
+# ---- nginx with the gate -------------------------------------------------------------------------
+class Site:
+    """A real nginx with weir's module in front of static files, and of `backend` if one is given.
+
+    policy: YAML text. server: extra text inside server{}. locations: replaces the default locations. http: extra text
+    inside http{}. main: extra text at top level.
+    """
+
+    def __init__(self, policy, server="", locations=None, http="", main="", workers=1, backend=None, table_size="4m",
+                 listen="", start_now=True, log_level="info", weir="weir on;"):
+        self.dir = folder()
+        self.shm = shm_folder()
+        os.chmod(self.dir, 0o755)
+        self.port = port()
+        self.policy = os.path.join(self.dir, "policy.yaml")
+        self.table = os.path.join(self.shm, "t", "site")
+        self.error_log = os.path.join(self.dir, "error.log")
+        self.access_log = os.path.join(self.dir, "access.log")
+        root = os.path.join(self.dir, "www")
+        os.mkdir(root)
+        write(os.path.join(root, "index.html"), "hello\n")
+        for i in range(30):
+            write(os.path.join(root, f"f{i}.txt"), f"file {i}\n")
+        if locations is None:
+            locations = "location / { " + (f"proxy_pass http://127.0.0.1:{backend};" if backend else f"root {root}; try_files $uri /index.html;") + " }"
+        self.root = root
+        write(self.policy, policy)
+        user = "user root;" if os.geteuid() == 0 else ""
+        self.conf = os.path.join(self.dir, "nginx.conf")
+        self.conf_text = f"""
+load_module {MODULE};
+{user}
+worker_processes {workers};
+error_log {self.error_log} {log_level};
+pid {self.dir}/nginx.pid;
+{main}
+events {{ worker_connections 4096; }}
+http {{
+    client_body_temp_path {self.dir}/body; proxy_temp_path {self.dir}/proxy; fastcgi_temp_path {self.dir}/fcgi;
+    uwsgi_temp_path {self.dir}/uwsgi; scgi_temp_path {self.dir}/scgi;
+    log_format weir '$status $weir_status $weir_limit $weir_remaining $request';
+    access_log {self.access_log} weir;
+    weir_policy {self.policy};
+    weir_table {self.table} {table_size};
+    {weir}
+    {http}
+    server {{
+        listen 127.0.0.1:{self.port} {listen};
+        {server}
+        {locations}
+    }}
+}}
+"""
+        write(self.conf, self.conf_text)
+        self.process = None
+        if start_now:
+            self.start()
+
+    def nginx(self, *argv):
+        return run("nginx", "-c", self.conf, "-p", self.dir, "-e", self.error_log, *argv, env=san_env())
+
+    def start(self):
+        self.process = start(["nginx", "-c", self.conf, "-p", self.dir, "-e", self.error_log, "-g", "daemon off;"],
+                             env=san_env(), stderr=open(os.path.join(self.dir, "stderr"), "w"))
+        if not wait_until(lambda: self.process.poll() is not None or (listening(self.port) and os.path.exists(self.table + ".policy")), 20) \
+                or self.process.poll() is not None:
+            note("nginx did not start:")
+            for line in (self.errors() + open(os.path.join(self.dir, "stderr")).read()).splitlines()[-20:]:
+                note(line)
+            raise SystemExit("nginx did not start")
+
+    def stop(self, sig=signal.SIGQUIT):
+        return stop(self.process, sig)
+
+    def reload(self):
+        self.process.send_signal(signal.SIGHUP)
+
+    def workers(self):
+        out = run("pgrep", "-P", str(self.process.pid)).stdout.split()
+        return [int(x) for x in out]
+
+    def errors(self):
+        try:
+            with open(self.error_log, errors="replace") as f:
+                return f.read()
+        except FileNotFoundError:
+            return ""
+
+    def access(self):
+        with open(self.access_log, errors="replace") as f:
+            return f.read()
+
+    def get(self, path="/", **kw):
+        return request(self.port, "GET", path, **kw)
+
+    def post(self, path="/", body=b"", **kw):
+        return request(self.port, "POST", path, body=body, **kw)
+
+    def statuses(self, n, path="/", **kw):
+        return [self.get(path, **kw).status for _ in range(n)]
+
+    def publish(self, text):
+        """Edits the policy file and publishes it, as one does without `weir control`."""
+        write(self.policy, text)
+        return weir("publish", self.policy, "--table", self.table)
+
+    def check_no_alerts(self):
+        bad = [l for l in self.errors().splitlines() if "[alert]" in l or "[emerg]" in l or "ERROR: AddressSanitizer" in l or "runtime error" in l]
+        is_(bad, [], "no alert in the error log")
