@@ -38,7 +38,7 @@ DEPS      := $(shell find $(B) -name '*.d' 2>/dev/null)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all help packages run check test lint asan tsan fuzz torture bench install format clean docs
+.PHONY: all help packages run check test sanitized lint asan tsan fuzz torture bench install format clean docs
 
 all: $(WEIR) $(MODULE) ## build the command and the nginx module
 
@@ -88,6 +88,11 @@ check: $(CHECKS) ## unit tests, seconds
 test: packages ## everything: unit, race, killed writers, real nginx, sanitizers
 	@$(MAKE) --no-print-directory -j2 all $(UNIT)
 	@scripts/test $(B)
+
+sanitized: ## build the unit tests with each sanitizer, and the fuzz targets
+	@$(MAKE) --no-print-directory -j2 BUILD=asan $(patsubst $(B)/%,build/asan/%,$(UNIT))
+	@$(MAKE) --no-print-directory -j2 BUILD=tsan $(patsubst $(B)/%,build/tsan/%,$(RACES))
+	@$(MAKE) --no-print-directory -j2 BUILD=fuzz $(patsubst $(B)/%,build/fuzz/%,$(FUZZERS))
 
 asan: ## the whole suite under AddressSanitizer and UBSan
 	@$(MAKE) --no-print-directory -j2 BUILD=asan all $(patsubst $(B)/%,build/asan/%,$(UNIT))
