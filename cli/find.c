@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* find: from the options, the policy's name or what lies in /dev/shm to one table. */
+#include "cli/find.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/out.h"
+
+#define SHARED	       "/dev/shm"
+#define DEFAULT_POLICY "policy.yaml"
+
+/* table_default_path's names end in .v<layout>; what stands beside a table (.ledger, .policy, …) has one more
+ * suffix */
+static bool is_table_name(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+	return dot && dot[1] == 'v' && dot[2] != '\0' && strspn(dot + 2, "0123456789") == strlen(dot + 2);
+}
+
+static size_t look_in(const char *folder, void (*found)(void *context, const char *path), void *context)
+{
+	size_t count = 0;
+	DIR *dir = opendir(folder);
+	for (struct dirent *entry; dir && (entry = readdir(dir));) {
+		char path[PLACE_MAX];
+		struct stat st;
+		if (!is_table_name(entry->d_name) ||
+		    snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) >= (int)sizeof path)
+			continue;
+		if (lstat(path, &st) == 0 && S_ISREG(st.st_mode)) {
+			found(context, path);
+			count++;
+		}
+	}
+	if (dir)
+		closedir(dir);
+	return count;
+}
+
+/* weir-<uid>, and really that user's: anyone can make a folder there */
+static bool is_users_folder(const char *name, const char *folder)
+{
+	struct stat st;
+	char *end;
+	if (strncmp(name, "weir-", 5) != 0 || name[5] < '0' || name[5] > '9')
+		return false;
+	unsigned long uid = strtoul(name + 5, &end, 10);
+	return *end == '\0' && lstat(folder, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == uid;
+}
+
+size_t find_every(void (*found)(void *context, const char *path), void *context)
+{
+	size_t count = 0;
+	DIR *dir = opendir(SHARED);
+	for (struct dirent *entry; dir && (entry = readdir(dir));) {
+		char folder[sizeof SHARED + sizeof entry->d_name + 1];
+		snprintf(folder, sizeof folder, "%s/%s", SHARED, entry->d_name);
+		if (is_users_folder(entry->d_name, folder))
+			count += look_in(folder, found, context);
+	}
+	if (dir)
+		closedir(dir);
+	return count;
+}
+
+struct search {
+	const char *base; /* NULL: any */
+	char path[PLACE_MAX];
+	size_t count;
+};
+
+static void matches(void *context, const char *path)
+{
+	struct search *search = context;
+	if (search->base && strcmp(strrchr(path, '/') + 1, search->base) != 0)
+		return;
+	if (search->count++ == 0)
+		snprintf(search->path, sizeof search->path, "%s", path);
+}
+
+static void list_one(void *context, const char *path)
+{
+	(void)context;
+	fprintf(stderr, "      --table %s\n", path);
+}
+
+static int several(size_t count)
+{
+	out_error("%zu tables are here; say which:", count);
+	find_every(list_one, NULL);
+	return STATUS_USAGE;
+}
+
+static int nothing(const char *policy, const char *expected)
+{
+	char why[2 * PLACE_MAX];
+	if (policy)
+		snprintf(why, sizeof why, "no table for %s (it would be %s)", policy, expected);
+	else
+		snprintf(why, sizeof why, "no table under %s/weir-*/%s", SHARED,
+			 geteuid() == 0
+				 ? ""
+				 : " that this user may see; nginx's belongs to its workers: try with sudo");
+	return out_failure(WEIR_NOT_FOUND, why);
+}
+
+static int of_policy(const char *policy, bool may_miss, char *path, size_t size)
+{
+	struct search search = {0};
+	if (!policy_table_path(policy, geteuid(), path, size)) {
+		out_error("the path of %s is too long", policy);
+		return STATUS_USAGE;
+	}
+	if (access(path, F_OK) == 0)
+		return STATUS_FINE;
+	if (geteuid() == 0) {
+		search.base = strrchr(path, '/') + 1;
+		find_every(matches, &search);
+	}
+	if (search.count > 1)
+		return several(search.count);
+	if (search.count == 1)
+		snprintf(path, size, "%s", search.path);
+	else if (!may_miss)
+		return nothing(policy, path);
+	return STATUS_FINE;
+}
+
+int find_table(const struct find *find, bool may_miss, char *path, size_t size)
+{
+	struct search search = {0};
+	if (find->table) {
+		if (policy_absolute_path(find->table, path, size))
+			return STATUS_FINE;
+		out_error("--table '%s' is no path", find->table);
+		return STATUS_USAGE;
+	}
+	if (find->policy)
+		return of_policy(find->policy, may_miss, path, size);
+	if (access(DEFAULT_POLICY, F_OK) == 0)
+		return of_policy(DEFAULT_POLICY, may_miss, path, size);
+	find_every(matches, &search);
+	if (search.count > 1)
+		return several(search.count);
+	if (search.count == 0)
+		return nothing(NULL, NULL);
+	snprintf(path, size, "%s", search.path);
+	return STATUS_FINE;
+}
+
+bool find_become(const char *table_path)
+{
+	char folder[PLACE_MAX];
+	struct stat st;
+	char *slash;
+	if (geteuid() != 0)
+		return true;
+	snprintf(folder, sizeof folder, "%s", table_path);
+	slash = strrchr(folder, '/');
+	if (!slash || slash == folder)
+		return true;
+	*slash = '\0';
+	if (stat(folder, &st) != 0 || st.st_uid == 0)
+		return true;
+	if (setegid(st.st_gid) == 0 && seteuid(st.st_uid) == 0)
+		return true;
+	out_error("cannot act as user %u, who owns %s: %s", (unsigned)st.st_uid, folder, strerror(errno));
+	find_return();
+	return false;
+}
+
+void find_return(void)
+{
+	/* going on as somebody else, or half of it, would leave files nobody expects */
+	if ((geteuid() != getuid() && seteuid(getuid()) != 0) ||
+	    (getegid() != getgid() && setegid(getgid()) != 0))
+		abort();
+}
+
+int find_open(const struct find *find, bool read_only, struct table **table)
+{
+	char path[PLACE_MAX], why[2 * PLACE_MAX] = "";
+	int status = find_table(find, false, path, sizeof path);
+	*table = NULL;
+	if (status != STATUS_FINE)
+		return status;
+	if (!read_only && !find_become(path))
+		return STATUS_SYSTEM;
+	struct table_options options = {.path = path, .read_only = read_only};
+	enum weir_error error = table_open(&options, table, why, sizeof why);
+	return error == WEIR_OK ? STATUS_FINE : out_failure(error, why);
+}

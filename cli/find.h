@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* find: which table a subcommand means, and as whom it may write there. */
+#ifndef WEIR_CLI_FIND_H
+#define WEIR_CLI_FIND_H
+
+#include <stdbool.h>
+
+#include "cli/options.h"
+#include "policy/place.h"
+#include "table/table.h"
+
+struct find {
+	const char *table;  /* --table */
+	const char *policy; /* --policy; NULL: ./policy.yaml if there is one */
+};
+
+#define FIND_OPTIONS(find)                                                                                   \
+	{"--table", OPTIONS_TEXT, &(find)->table, "PATH", "the table's file, as in weir_table"},             \
+	{                                                                                                    \
+		"--policy", OPTIONS_TEXT, &(find)->policy, "FILE",                                           \
+			"the policy whose table it is (./policy.yaml)"                                       \
+	}
+
+/* Where the table stands: --table; else the one of the policy file (root looks under every user); else the
+ * only one on this machine. STATUS_FINE, or an exit code after saying why. The file may be missing only with
+ * `may_miss`. */
+int find_table(const struct find *find, bool may_miss, char *path, size_t size);
+
+/* find_table and table_open. To decide or publish, root first becomes the user who owns the table
+ * (find_become), so that nothing there ends up belonging to root, where nginx's workers could not use it. */
+int find_open(const struct find *find, bool read_only, struct table **table);
+/* The effective user becomes the owner of the table's folder if we are root and it is not; find_return undoes
+ * it. */
+bool find_become(const char *table_path);
+void find_return(void);
+
+/* Tables of all users that can be seen: calls `found` with each path. Returns how many. */
+size_t find_every(void (*found)(void *context, const char *path), void *context);
+
+#endif

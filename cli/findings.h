@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* findings: a checked policy's findings, for people and for programs. */
+#ifndef WEIR_CLI_FINDINGS_H
+#define WEIR_CLI_FINDINGS_H
+
+#include <jansson.h>
+
+#include "policy/policy.h"
+
+/* Every kept finding with its line and caret, to standard error; nothing if there is none. */
+void findings_print(const struct policy *policy);
+/* [{severity, file, line, column, width, message}] */
+json_t *findings_json(const struct policy *policy);
+/* "no errors, 2 warnings" */
+void findings_counts(const struct policy *policy, char *out, size_t size);
+
+#endif
