@@ -24,16 +24,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define ALGO_NEVER UINT64_MAX          /* a wait that no passing of time ends */
-#define ALGO_TIME_MAX (UINT64_C(1) << 62) /* table time in ns stays below this: 146 years */
+#define ALGO_NEVER     UINT64_MAX	    /* a wait that no passing of time ends */
+#define ALGO_TIME_MAX  (UINT64_C(1) << 62)  /* table time in ns stays below this: 146 years */
 #define ALGO_COUNT_MAX UINT32_C(1000000000) /* largest N of a window (a month of tokens) */
 #define ALGO_BURST_MAX UINT32_C(1000000)    /* largest burst, queue and cost of a bucket */
-#define ALGO_DEBT_MAX (UINT64_C(1) << 60)   /* debts saturate here, in units */
+#define ALGO_DEBT_MAX  (UINT64_C(1) << 60)  /* debts saturate here, in units */
 
 /* name, word in the policy file, sentence for the reference */
-#define ALGO_KINDS(X)                                                                          \
-	X(TOKEN_BUCKET, "token-bucket", "N at once, then an even refill")                      \
-	X(LEAKY_BUCKET, "leaky-bucket", "excess waits its turn in a queue drained at the rate") \
+#define ALGO_KINDS(X)                                                                                        \
+	X(TOKEN_BUCKET, "token-bucket", "N at once, then an even refill")                                    \
+	X(LEAKY_BUCKET, "leaky-bucket", "excess waits its turn in a queue drained at the rate")              \
 	X(FIXED_WINDOW, "fixed-window", "N in each window")
 
 enum algo_kind {
@@ -41,7 +41,7 @@ enum algo_kind {
 #define X(name, word, help) ALGO_##name,
 	ALGO_KINDS(X)
 #undef X
-	ALGO_KIND_COUNT
+		ALGO_KIND_COUNT
 };
 
 /* Where a window begins and ends. CLOCK: multiples of the period on the wall clock, UTC,
@@ -59,12 +59,12 @@ enum algo_align {
 /* The numbers of one counter, immutable once built. 40 bytes: they are part of the
  * ledger's row on shared memory, so the layout is a file format. */
 struct algo_numbers {
-	uint8_t kind;       /* enum algo_kind */
-	uint8_t align;      /* enum algo_align; windows only */
-	uint8_t shift;      /* bucket: a token is 2^shift units; window: an end tick is 2^shift ns */
+	uint8_t kind;	    /* enum algo_kind */
+	uint8_t align;	    /* enum algo_align; windows only */
+	uint8_t shift;	    /* bucket: a token is 2^shift units; window: an end tick is 2^shift ns */
 	uint8_t count_bits; /* window: width of the count */
 	uint32_t quantity;  /* N of "N per period", for reading out; the arithmetic does not use it */
-	uint64_t scale;     /* bucket: units per ns, Q64 (0: never refills); window: period in ns */
+	uint64_t scale;	    /* bucket: units per ns, Q64 (0: never refills); window: period in ns */
 	uint64_t capacity;  /* bucket: most debt a request may leave, in units; window: N */
 	uint64_t at_once;   /* leaky bucket: debt that need not wait, in units */
 	uint64_t inverse;   /* bucket: ns per unit, Q32, for ranking only */
@@ -82,7 +82,7 @@ struct algo_outcome {
 };
 
 struct algo_report {
-	uint32_t limit;     /* most that can pass at once: burst, queue + 1, or N */
+	uint32_t limit;	    /* most that can pass at once: burst, queue + 1, or N */
 	uint32_t remaining; /* whole units left */
 	uint64_t wait_ns;   /* until `cost` fits if nothing else is charged: 0 now, ALGO_NEVER if it cannot */
 	uint64_t delay_ns;  /* leaky bucket: how long the request just charged waits for its turn */
@@ -137,7 +137,11 @@ uint64_t algo_convert(const struct algo_numbers *from, const struct algo_numbers
 		      const struct algo_time *t);
 
 /* The period in ns that RateLimit-Policy's `w` speaks of: in it, `limit` can pass. Bucket:
- * capacity / rate; window: its period. */
+ * capacity / rate (0 if nothing ever passes); window: its period. */
 uint64_t algo_window_ns(const struct algo_numbers *n);
+
+/* Numbers read from a file that others can write: true if every operation above is defined on them. They need
+ * not be numbers that the builders would make. */
+bool algo_valid(const struct algo_numbers *n);
 
 #endif
