@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/out.h"
+#include "control/owner.h"
 
 #define SHARED	       "/dev/shm"
 #define DEFAULT_POLICY "policy.yaml"
@@ -154,35 +155,6 @@ int find_table(const struct find *find, bool may_miss, char *path, size_t size)
 	return STATUS_FINE;
 }
 
-bool find_become(const char *table_path)
-{
-	char folder[PLACE_MAX];
-	struct stat st;
-	char *slash;
-	if (geteuid() != 0)
-		return true;
-	snprintf(folder, sizeof folder, "%s", table_path);
-	slash = strrchr(folder, '/');
-	if (!slash || slash == folder)
-		return true;
-	*slash = '\0';
-	if (stat(folder, &st) != 0 || st.st_uid == 0)
-		return true;
-	if (setegid(st.st_gid) == 0 && seteuid(st.st_uid) == 0)
-		return true;
-	out_error("cannot act as user %u, who owns %s: %s", (unsigned)st.st_uid, folder, strerror(errno));
-	find_return();
-	return false;
-}
-
-void find_return(void)
-{
-	/* going on as somebody else, or half of it, would leave files nobody expects */
-	if ((geteuid() != getuid() && seteuid(getuid()) != 0) ||
-	    (getegid() != getgid() && setegid(getgid()) != 0))
-		abort();
-}
-
 int find_open(const struct find *find, bool read_only, struct table **table)
 {
 	char path[PLACE_MAX], why[2 * PLACE_MAX] = "";
@@ -190,8 +162,8 @@ int find_open(const struct find *find, bool read_only, struct table **table)
 	*table = NULL;
 	if (status != STATUS_FINE)
 		return status;
-	if (!read_only && !find_become(path))
-		return STATUS_SYSTEM;
+	if (!read_only && !owner_become(path, why, sizeof why))
+		return out_failure(WEIR_SYSTEM, why);
 	struct table_options options = {.path = path, .read_only = read_only};
 	enum weir_error error = table_open(&options, table, why, sizeof why);
 	return error == WEIR_OK ? STATUS_FINE : out_failure(error, why);

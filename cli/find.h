@@ -26,13 +26,8 @@ struct find {
  * `may_miss`. */
 int find_table(const struct find *find, bool may_miss, char *path, size_t size);
 
-/* find_table and table_open. To decide or publish, root first becomes the user who owns the table
- * (find_become), so that nothing there ends up belonging to root, where nginx's workers could not use it. */
+/* find_table and table_open. To write there, root first becomes the table's owner (control/owner.h). */
 int find_open(const struct find *find, bool read_only, struct table **table);
-/* The effective user becomes the owner of the table's folder if we are root and it is not; find_return undoes
- * it. */
-bool find_become(const char *table_path);
-void find_return(void);
 
 /* Tables of all users that can be seen: calls `found` with each path. Returns how many. */
 size_t find_every(void (*found)(void *context, const char *path), void *context);

@@ -32,16 +32,13 @@ json_t *findings_json(const struct policy *policy)
 	return list;
 }
 
-static int one(char *out, size_t size, size_t count, const char *word)
-{
-	return count == 0 ? snprintf(out, size, "no %ss", word)
-			  : snprintf(out, size, "%zu %s%s", count, word, count == 1 ? "" : "s");
-}
-
 void findings_counts(const struct policy *policy, char *out, size_t size)
 {
-	char errors[24], warnings[24];
-	one(errors, sizeof errors, policy->errors, "error");
-	one(warnings, sizeof warnings, policy->warnings, "warning");
-	snprintf(out, size, "%s, %s", errors, warnings);
+	char errors[32] = "no", warnings[32] = "no";
+	if (policy->errors)
+		snprintf(errors, sizeof errors, "%zu", policy->errors);
+	if (policy->warnings)
+		snprintf(warnings, sizeof warnings, "%zu", policy->warnings);
+	snprintf(out, size, "%s error%s, %s warning%s", errors, policy->errors == 1 ? "" : "s", warnings,
+		 policy->warnings == 1 ? "" : "s");
 }

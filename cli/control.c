@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* weir control: the loop around control/, until it is told to stop. */
+#include "control/control.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "cli/find.h"
+#include "cli/out.h"
+#include "cli/signals.h"
+
+static void say(void *context, const char *line)
+{
+	(void)context;
+	fprintf(stderr, "weir control: %s\n", line);
+}
+
+/* A second, or less: true if we are to stop. */
+static bool told_to_stop(int signals)
+{
+	struct pollfd wait = {.fd = signals, .events = POLLIN};
+	poll(&wait, 1, 1000);
+	for (int signal; (signal = signals_next(signals));)
+		if (signal == SIGTERM || signal == SIGINT)
+			return true;
+	return false;
+}
+
+/* The table's folder must be there before it can be locked; nginx makes it when it starts, under whatever
+ * user. */
+static int wait_for_table(const struct find *find, int signals, char *path, size_t size, bool *stop)
+{
+	for (bool told = false;; told = true) {
+		int status = find_table(find, true, path, size);
+		if (status != STATUS_FINE || access(path, F_OK) == 0)
+			return status;
+		if (!told)
+			fprintf(stderr, "weir control: no table at %s: waiting for a door to make it\n",
+				path);
+		if ((*stop = told_to_stop(signals)))
+			return STATUS_FINE;
+	}
+}
+
+static void loop(struct control *control, int signals)
+{
+	struct pollfd wait[] = {{.fd = signals, .events = POLLIN},
+				{.fd = control_descriptor(control), .events = POLLIN}};
+	for (;;) {
+		control_work(control, signals_now_ms());
+		poll(wait, 2, control_timeout(control, signals_now_ms()));
+		for (int signal; (signal = signals_next(signals));)
+			if (signal == SIGTERM || signal == SIGINT)
+				return;
+	}
+}
+
+int control_command(int argc, char **argv)
+{
+	struct find find = {0};
+	bool foreground = false;
+	const char *last_good = NULL;
+	const struct options_rule rules[] = {
+		{"--table", OPTIONS_TEXT, &find.table, "PATH",
+		 "the table's file (default: the one that belongs to FILE)"},
+		{"--last-good", OPTIONS_TEXT, &last_good, "FOLDER",
+		 "where the last good source is kept (PATH.last-good)"},
+		{"--foreground", OPTIONS_FLAG, &foreground, NULL,
+		 "what it does anyway; for those who like to say it"},
+	};
+	struct options options = {
+		.synopsis = "weir control FILE [--table PATH] [--last-good FOLDER]",
+		.about = "Watches a policy file with its includes and pages, and publishes every edit that "
+			 "has no errors:\n"
+			 "it is in force at the next request. A broken edit is reported and changes nothing. "
+			 "Runs until\n"
+			 "SIGTERM or SIGINT; what is published stays in force.\n",
+		.rules = rules,
+		.rule_count = sizeof rules / sizeof *rules,
+		.words_max = 1,
+	};
+	int status;
+	if (!options_read(&options, argc, argv, &status))
+		return status;
+	char policy[PLACE_MAX], table[PLACE_MAX], why[2 * PLACE_MAX];
+	if (options.words.count != 1 ||
+	    !policy_absolute_path(options.words.items[0], policy, sizeof policy)) {
+		out_error("which policy file? usage: %s", options.synopsis);
+		return STATUS_USAGE;
+	}
+	find.policy = policy;
+	int signals = signals_open();
+	bool stop = false;
+	if (signals < 0)
+		return out_failure(WEIR_SYSTEM, "cannot wait for signals");
+	status = wait_for_table(&find, signals, table, sizeof table, &stop);
+	if (status != STATUS_FINE || stop)
+		return status;
+	struct control *control = control_open(
+		&(struct control_options){
+			.policy = policy, .table = table, .last_good = last_good, .say = say},
+		why, sizeof why);
+	if (!control)
+		return out_failure(WEIR_SYSTEM, why);
+	fprintf(stderr, "weir control: watching %s for %s\n", policy, table);
+	loop(control, signals);
+	control_close(&control);
+	return STATUS_FINE;
+}

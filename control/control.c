@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* control: when to read the policy, and what to do with what was read. */
+#include "control/control.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "control/lastgood.h"
+#include "control/owner.h"
+#include "control/single.h"
+#include "control/watch.h"
+#include "policy/place.h"
+#include "policy/policy.h"
+
+#define QUIET_MS    50	 /* an editor's several steps are one edit */
+#define WRITING_MS  250	 /* longer while somebody is in the middle of writing */
+#define PATIENCE_MS 1000 /* but no longer than this: it may never end; also how often stat is asked */
+#define ROUNDS	    3	 /* an edit during the reading is read again at once, so often */
+
+struct control {
+	struct control_options options;
+	char policy_path[PLACE_MAX], table_path[PLACE_MAX], last_good[PLACE_MAX];
+	int lock;
+	struct watch *watch;
+	struct table *table;
+	struct policy good;  /* the last policy without errors; good.image NULL: none yet */
+	uint64_t generation; /* of the image that we know to be published */
+	uint64_t first_ms, due_ms,
+		poll_ms;   /* an edit's first sign, when to read it, when to look by stat; 0: none */
+	char *said;	   /* the findings as last reported */
+	char trouble[512]; /* the same of the table */
+	bool broken, begun, forced;
+};
+
+static void say(const struct control *control, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void say(const struct control *control, const char *format, ...)
+{
+	char line[2 * PLACE_MAX];
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(line, sizeof line, format, arguments);
+	va_end(arguments);
+	control->options.say(control->options.context, line);
+}
+
+static void say_lines(const struct control *control, const char *text)
+{
+	char line[2 * PLACE_MAX];
+	while (text && *text) {
+		size_t n = strcspn(text, "\n");
+		snprintf(line, sizeof line, "%.*s", (int)(n < sizeof line ? n : sizeof line - 1), text);
+		if (n > 0)
+			control->options.say(control->options.context, line);
+		text += n + (text[n] == '\n');
+	}
+}
+
+struct control *control_open(const struct control_options *options, char *why, size_t size)
+{
+	struct control *control = calloc(1, sizeof *control);
+	if (!control || !(control->watch = watch_new())) {
+		free(control);
+		snprintf(why, size, "out of memory");
+		return NULL;
+	}
+	control->options = *options;
+	snprintf(control->policy_path, sizeof control->policy_path, "%s", options->policy);
+	snprintf(control->table_path, sizeof control->table_path, "%s", options->table);
+	int n = options->last_good
+			? snprintf(control->last_good, sizeof control->last_good, "%s", options->last_good)
+			: snprintf(control->last_good, sizeof control->last_good, "%s.last-good",
+				   options->table);
+	control->lock = -1;
+	if (n >= (int)sizeof control->last_good)
+		snprintf(why, size, "the path of the table is too long");
+	else if (owner_become(control->table_path, why, size))
+		control->lock = single_take(control->table_path, why, size);
+	owner_return();
+	if (control->lock < 0)
+		control_close(&control);
+	return control;
+}
+
+void control_close(struct control **control)
+{
+	char why[256];
+	if (!*control)
+		return;
+	table_close(&(*control)->table);
+	if ((*control)->lock >= 0 && owner_become((*control)->table_path, why, sizeof why))
+		single_leave((*control)->table_path, (*control)->lock);
+	owner_return();
+	watch_free(&(*control)->watch);
+	policy_free(&(*control)->good);
+	free((*control)->said);
+	free(*control);
+	*control = NULL;
+}
+
+/* What stands in the way of publishing, told once. */
+static void trouble(struct control *control, const char *sentence)
+{
+	if (strcmp(control->trouble, sentence) == 0)
+		return;
+	snprintf(control->trouble, sizeof control->trouble, "%s", sentence);
+	if (*sentence)
+		say(control, "%s", sentence);
+}
+
+/* The table at its path, opened anew if it was replaced. */
+static bool have_table(struct control *control)
+{
+	char why[2 * PLACE_MAX] = "";
+	struct algo_time now;
+	if (control->table) {
+		table_time(control->table, &now);
+		if (!table_replaced(control->table, now.now))
+			return true;
+		table_close(&control->table);
+		control->generation = 0;
+	}
+	if (access(control->table_path, F_OK) != 0) {
+		snprintf(why, sizeof why, "no table at %s: waiting for a door to make it",
+			 control->table_path);
+		trouble(control, why);
+		return false;
+	}
+	struct table_options options = {.path = control->table_path};
+	enum weir_error error = WEIR_SYSTEM;
+	if (owner_become(control->table_path, why, sizeof why))
+		error = table_open(&options, &control->table, why, sizeof why);
+	owner_return();
+	trouble(control, error == WEIR_OK ? "" : *why ? why : weir_error_sentence(error));
+	return error == WEIR_OK;
+}
+
+static void publish(struct control *control)
+{
+	char why[2 * PLACE_MAX] = "";
+	struct publish_report report = {0};
+	enum weir_error error = WEIR_SYSTEM;
+	if (owner_become(control->table_path, why, sizeof why))
+		error = policy_publish(control->table, control->good.image, &report, why, sizeof why);
+	owner_return();
+	if (error != WEIR_OK) {
+		/* tried again at the next look */
+		trouble(control, *why ? why : weir_error_sentence(error));
+		return;
+	}
+	trouble(control, "");
+	control->generation = report.generation;
+	table_hold_generation(control->table, report.generation);
+	if (!report.unchanged)
+		say_lines(control, report.words);
+	/* only if the files are still those that were read */
+	if (watch_changed(control->watch))
+		control->forced = true;
+	else if (owner_become(control->table_path, why, sizeof why) &&
+		 !lastgood_save(control->last_good, control->good.files, why, sizeof why))
+		trouble(control, why);
+	owner_return();
+}
+
+/* Publishes what the file says unless that is what is in force: a restarted nginx may have published an older
+ * compile. */
+static void compare(struct control *control)
+{
+	char why[PLACE_MAX] = "";
+	struct policy_image *current = NULL;
+	uint64_t generation = table_generation(control->table);
+	if (!control->good.image || (control->generation == generation && generation != 0))
+		return;
+	bool same = generation != 0 && policy_current(control->table, &current, why, sizeof why) == WEIR_OK &&
+		    current->image->source_hash == control->good.image->source_hash;
+	policy_drop(&current);
+	if (!same && control->generation != 0)
+		say(control, "generation %llu is not what %s says: it is published again",
+		    (unsigned long long)generation, control->policy_path);
+	if (same)
+		control->generation = generation;
+	else
+		publish(control);
+}
+
+/* Reads until nothing changes under the reading. */
+static void load(struct control *control, struct policy *fresh)
+{
+	const struct policy_options options = {.path = control->policy_path};
+	for (int round = 1;; round++) {
+		policy_load(&options, fresh);
+		bool watched = watch_files(control->watch, fresh->files, fresh->folders);
+		if (!watch_changed(control->watch) || !watched || round == ROUNDS)
+			return;
+		policy_free(fresh);
+	}
+}
+
+static void report_findings(struct control *control, const struct policy *fresh)
+{
+	char *text = policy_findings_text(fresh);
+	bool news = !text || !control->said || strcmp(text, control->said) != 0;
+	if (news) {
+		say_lines(control, text);
+		if (!fresh->image)
+			say(control, "%s is not usable: %s", control->policy_path,
+			    control->generation ? "the policy in force stays" : "nothing is published");
+	}
+	free(control->said);
+	control->said = text;
+}
+
+static void reload(struct control *control)
+{
+	struct policy fresh;
+	control->forced = false;
+	load(control, &fresh);
+	report_findings(control, &fresh);
+	if (!fresh.image) {
+		control->broken = true;
+		policy_free(&fresh);
+		return;
+	}
+	if (control->broken)
+		say(control, "%s is usable again", control->policy_path);
+	control->broken = false;
+	policy_free(&control->good);
+	control->good = fresh;
+	if (control->table)
+		publish(control);
+}
+
+/* An editor that renames the old file away and the new one in leaves a moment without either. */
+static bool wait_for_file(struct control *control, uint64_t now_ms)
+{
+	if (access(control->policy_path, F_OK) == 0 || now_ms >= control->first_ms + PATIENCE_MS)
+		return false;
+	control->due_ms = now_ms + QUIET_MS;
+	return true;
+}
+
+void control_work(struct control *control, uint64_t now_ms)
+{
+	enum watch_news news = watch_read(control->watch);
+	if (news != WATCH_QUIET || !control->begun) {
+		uint64_t quiet = !control->begun ? 0 : news == WATCH_WRITING ? WRITING_MS : QUIET_MS;
+		if (!control->due_ms)
+			control->first_ms = now_ms;
+		control->due_ms = now_ms + quiet;
+		if (control->due_ms > control->first_ms + PATIENCE_MS)
+			control->due_ms = control->first_ms + PATIENCE_MS;
+		control->due_ms += control->due_ms == 0;
+	}
+	if (now_ms >= control->poll_ms) {
+		control->poll_ms = now_ms + PATIENCE_MS;
+		have_table(control);
+		if (!control->due_ms &&
+		    (control->forced || (control->begun && watch_changed(control->watch)))) {
+			control->forced = true;
+			control->first_ms = now_ms;
+			control->due_ms = now_ms;
+		}
+	}
+	if (control->due_ms && now_ms >= control->due_ms && !wait_for_file(control, now_ms)) {
+		bool read = control->forced || !control->begun || watch_changed(control->watch);
+		control->due_ms = 0;
+		control->begun = true;
+		if (read)
+			reload(control);
+	}
+	if (control->table)
+		compare(control);
+}
+
+int control_descriptor(const struct control *control)
+{
+	return watch_descriptor(control->watch);
+}
+
+int control_timeout(const struct control *control, uint64_t now_ms)
+{
+	uint64_t next = control->due_ms && control->due_ms < control->poll_ms ? control->due_ms
+									      : control->poll_ms;
+	return next > now_ms ? (int)(next - now_ms) : 0;
+}
+
+bool control_sound(const struct control *control)
+{
+	return control->begun && !control->broken;
+}
