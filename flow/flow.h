@@ -11,22 +11,24 @@
  *   answer     headers and body in the client's language
  *   record     statistics and the recent happenings
  *
- * Resumable (D2): flow_run goes on until it is DONE or says what it needs. A door that can wait does so and calls it again;
- * no station blocks. Time is read once, by the door, and handed in.
+ * Resumable (D2): flow_run goes on until it is DONE or says what it needs. A door that can wait does so and
+ * calls it again; no station blocks. Time is read once, by the door, and handed in.
  */
 #ifndef WEIR_FLOW_FLOW_H
 #define WEIR_FLOW_FLOW_H
 
 #include "policy/image.h"
+#include "table/stats.h"
 #include "table/table.h"
 
 /* What the door hands in. Texts live as long as the flow. */
 struct flow_request {
 	struct text method;
-	struct text target; /* as on the request line: path and query, undecoded; absolute form is understood */
-	struct text host;   /* Host or :authority */
-	struct address peer; /* who holds the connection (before any realip) */
-	bool has_peer;      /* false: a unix socket: its own, shared client */
+	struct text
+		target;	  /* as on the request line: path and query, undecoded; absolute form is understood */
+	struct text host; /* Host or :authority */
+	struct address peer;	/* who holds the connection (before any realip) */
+	bool has_peer;		/* false: a unix socket: one shared client, trusted where 127.0.0.1 is */
 	struct address proxied; /* the source that the PROXY protocol named */
 	bool has_proxied;
 	/* value of the nth header of that lower-case name */
@@ -39,15 +41,15 @@ struct flow_request {
 enum flow_step { FLOW_DONE, FLOW_WAIT, FLOW_STORE /* later: a remote store must answer */ };
 enum flow_action { FLOW_PASS, FLOW_REFUSE, FLOW_CLOSE };
 /* name, $weir_status, sentence for explain */
-#define FLOW_STATUSES(X)                                                                         \
-	X(UNLIMITED, "UNLIMITED", "no limit matched")                                            \
-	X(PASSED, "PASSED", "every limit allowed it")                                            \
-	X(DELAYED, "DELAYED", "allowed after waiting its turn")                                  \
-	X(REJECTED, "REJECTED", "a limit refused it")                                            \
-	X(REJECTED_SHADOW, "REJECTED_SHADOW", "passed; a shadow limit would have refused it")    \
-	X(MISSING, "MISSING", "refused: the limit's key is missing and `missing: deny`")         \
-	X(EXEMPT, "EXEMPT", "passed: on the exempt list")                                        \
-	X(DENIED, "DENIED", "refused: on the deny list")                                         \
+#define FLOW_STATUSES(X)                                                                                     \
+	X(UNLIMITED, "UNLIMITED", "no limit matched")                                                        \
+	X(PASSED, "PASSED", "every limit allowed it")                                                        \
+	X(DELAYED, "DELAYED", "allowed after waiting its turn")                                              \
+	X(REJECTED, "REJECTED", "a limit refused it")                                                        \
+	X(REJECTED_SHADOW, "REJECTED_SHADOW", "passed; a shadow limit would have refused it")                \
+	X(MISSING, "MISSING", "refused: the limit's key is missing and `missing: deny`")                     \
+	X(EXEMPT, "EXEMPT", "passed: on the exempt list")                                                    \
+	X(DENIED, "DENIED", "refused: on the deny list")                                                     \
 	X(FAILED, "FAILED", "passed undecided: no table or no policy")
 enum flow_status {
 #define X(name, word, help) FLOW_##name,
@@ -59,60 +61,92 @@ const char *flow_status_word(enum flow_status status);
 struct flow_verdict {
 	enum flow_action action;
 	enum flow_status status;
-	unsigned http_status;  /* when refused */
-	uint64_t wait_ms;      /* FLOW_WAIT: how long, rounded up */
-	uint32_t limit_index;  /* the binding limit in image.limits; UINT32_MAX: none */
+	unsigned http_status;	/* when refused */
+	uint64_t wait_ms;	/* FLOW_WAIT: how long, rounded up */
+	uint32_t limit_index;	/* the binding limit in image.limits; FLOW_NONE: none */
 	uint32_t counter_index; /* its counter in image.counters */
-	uint32_t limit;        /* X-RateLimit-Limit */
+	uint32_t limit;		/* X-RateLimit-Limit */
 	uint32_t remaining;
 	uint64_t retry_after_s; /* refused: whole seconds, rounded up, at least 1; 0: none (can never fit) */
-	uint64_t reset_s;      /* until fully recovered, rounded up */
-	uint64_t effective_s;  /* RateLimit's t: refused: retry_after_s; allowed: seconds in which `remaining` is all */
-	uint64_t wait_ns;      /* the unrounded wait */
+	uint64_t reset_s;	/* until fully recovered, rounded up */
+	uint64_t effective_s; /* RateLimit's t: refused: retry_after_s; allowed: seconds in which `remaining`
+				 is all, at least 1 */
+	uint64_t wait_ns;     /* the unrounded wait */
 	const struct image_exception *exception; /* exempt or deny entry that applied */
 };
 
-struct flow_hit { /* one counter that the request meets */
-	uint32_t limit, counter, clause;
+#define FLOW_NONE UINT32_MAX
+
+struct flow_hit {			 /* one counter that the request meets */
+	uint32_t limit, counter, clause; /* indices; clause as in image_hit */
 	uint32_t cost;
 	struct table_key key;
-	struct table_look look;  /* as peeked, then as charged */
-	bool exempt, shadow, charged, allowed, skipped, anonymous;
+	struct table_look look; /* as peeked, then as charged; `dry`: as it would be charged */
+	const struct image_exception *exception; /* the entry that exempts it */
+	uint64_t delay_ns;			 /* leaky bucket: how long it is to wait */
+	bool shadow;	/* judged and charged in its own state; changes nothing else */
+	bool exempt;	/* counted if it fits, never refuses */
+	bool skipped;	/* takes no part: a preflight, or the key is missing and `missing: skip` (or it is
+			   exempt) */
+	bool missing;	/* a part of the key is missing; what `missing` says was done */
+	bool denied;	/* ... and that was deny */
+	bool anonymous; /* ... or the one shared bucket */
+	bool allowed;	/* it fits (for exempt: always true) */
+	bool charged;
+	bool no_room; /* allowed uncounted: the table could not hold it */
 };
 
-struct flow_env { /* where to decide; the same for every request until the generation changes */
-	struct table *table;
-	const struct image *image;
+/* What may be told now, and how many it stands for: at most one event a second for each limit and kind (T5).
+ * Owned by the door, zeroed at its start, one for each thread. */
+struct flow_recorder {
+	struct flow_recorder_slot {
+		uint64_t at;	      /* table time of the last event, 0: none yet */
+		uint64_t since;	      /* happenings not yet told */
+	} slots[4][TABLE_STAT_COUNT]; /* by kind (enum stats_event_kind - 1), statistics index */
+};
+/* Counts one happening. True if it is time to tell of it: *count is then how many it stands for, itself
+ * included. */
+bool flow_recorder_due(struct flow_recorder *recorder, enum stats_event_kind kind, uint16_t stat,
+		       uint64_t now, uint32_t *count);
+
+struct flow_env {	     /* where to decide; the same for every request until the generation changes */
+	struct table *table; /* NULL: FLOW_FAILED */
+	const struct image *image;	/* NULL: FLOW_FAILED */
+	struct flow_recorder *recorder; /* NULL: statistics, but no events */
 };
 
-struct flow { /* caller's storage: flow_size(image) bytes, zeroed by flow_begin */
+struct flow { /* caller's storage: flow_size(image) bytes; flow_begin zeroes what stands before the buffers */
 	const struct flow_env *env;
 	const struct flow_request *request;
 	struct algo_time time;
 	bool can_wait, dry; /* dry: explain: peeks only, nothing charged or recorded */
+	bool decided;	    /* once is enough (D3): running it again changes nothing */
 	enum flow_step step;
 
 	struct image_subject subject;
-	char path_folded[IMAGE_PATH_MAX + 1], path_exact[IMAGE_PATH_MAX + 1], host[256];
 	struct text query;
 	struct address client; /* unmasked */
 	bool has_client, preflight, grpc;
 	bool untrusted_forward; /* a forwarding header came from a peer that is not trusted */
 
 	const struct image_exception *exempt; /* global */
+	const struct image_exception *deny;
 	size_t hit_count;
-	uint32_t refused_by; /* hit that refused, UINT32_MAX: none */
+	uint32_t refused_by; /* hit that refused and is binding, FLOW_NONE: none */
 	struct flow_verdict verdict;
-	char key_text[112]; /* the binding limit's key, as the client sent it (hostile), for logs */
+	uint64_t key_digest; /* of the binding limit's key; 0 without one */
 	size_t key_text_size;
-	uint64_t key_digest;
+	char key_text[112]; /* the binding limit's key, as the client sent it (hostile), for logs */
+
+	char path_folded[IMAGE_PATH_MAX + 1], path_exact[IMAGE_PATH_MAX + 1], host[256];
 	struct flow_hit hits[]; /* image->hits_max */
 };
-size_t flow_size(const struct image *image);
+size_t flow_size(const struct image *image); /* image may be NULL */
 
-/* Prepare; env, request and image must outlive the flow. can_wait false: a delay passes at once (the header filter). */
-void flow_begin(struct flow *flow, const struct flow_env *env, const struct flow_request *request, const struct algo_time *time,
-		bool can_wait, bool dry);
+/* Prepare; env, request and image must outlive the flow. can_wait false: a delay passes at once (the header
+ * filter). */
+void flow_begin(struct flow *flow, const struct flow_env *env, const struct flow_request *request,
+		const struct algo_time *time, bool can_wait, bool dry);
 /* Runs as far as it can. After FLOW_WAIT (verdict.wait_ms) call it again: FLOW_DONE. */
 enum flow_step flow_run(struct flow *flow);
 
@@ -125,27 +159,51 @@ void flow_decide(struct flow *flow);
 void flow_make_verdict(struct flow *flow);
 void flow_record(struct flow *flow);
 
-/* Normalise a request target (B14): drop scheme and authority, query and fragment; decode %XX once; `\` is `/`; cut ;params off
- * each segment; merge //; resolve . and ..; keep invalid escapes as they are. Always begins with '/'. `exact` keeps case and the
- * trailing slash, `folded` is lower-cased without it. Longer results are cut at IMAGE_PATH_MAX after resolving. */
-void flow_path_normalise(struct text target, char *exact, size_t *exact_size, char *folded, size_t *folded_size, struct text *query);
+/* Describe a hit's counter after the verdict: what is left, waits (limits and units of the numbers that were
+ * applied). */
+void flow_hit_report(const struct flow *flow, const struct flow_hit *hit, struct algo_report *out);
+/* The key of one counter, whether or not its limit matched: sets hit->key and what became of a missing part.
+ * Needs limit, counter and clause of the hit, and the stations before. */
+void flow_key_hit(struct flow *flow, struct flow_hit *hit);
+/* The key as a reader knows it: the values in order, joined by ", "; an address with its prefix length if it
+ * is masked. Hostile bytes as sent, cut at `size`, no NUL. Returns the length. */
+size_t flow_key_text(const struct flow *flow, const struct flow_hit *hit, char *out, size_t size);
+/* What $weir_key_hash shows for a hit. */
+uint64_t flow_key_digest(const struct flow *flow, const struct flow_hit *hit);
 
-/* ---- answer ---------------------------------------------------------------------------------------------- */
+/* Normalise a request target (B14): drop scheme and authority, query and fragment; decode %XX once; `/`, `\`
+ * and their escapes separate; cut ;params (or what follows a NUL) off each segment; merge //; then resolve .
+ * and .., never above the root; keep invalid escapes as they are. Always begins with '/'; "*" is "/". `exact`
+ * keeps case and the trailing slash, `folded` is ASCII lower-cased without it. Both buffers hold
+ * IMAGE_PATH_MAX + 1 bytes and end in NUL; a longer result is cut at IMAGE_PATH_MAX after resolving. *query
+ * is what stands between `?` and `#`, undecoded. */
+void flow_path_normalise(struct text target, char *exact, size_t *exact_size, char *folded,
+			 size_t *folded_size, struct text *query);
+/* The authority of an absolute-form target (without user information), or false. *rest: what follows it. */
+bool flow_path_authority(struct text target, struct text *authority, struct text *rest);
+
+/* ---- answer ----------------------------------------------------------------------------------------------
+ */
 struct flow_header {
-	struct text name;  /* canonical case: "X-RateLimit-Limit" */
+	struct text name; /* canonical case: "X-RateLimit-Limit" */
 	struct text value;
 };
 #define FLOW_HEADERS_MAX 12
 struct flow_answer {
 	struct flow_header headers[FLOW_HEADERS_MAX]; /* for allowed and refused answers alike */
 	size_t header_count;
-	struct text expose; /* names for Access-Control-Expose-Headers, "" if nothing to expose or not mirrored */
-	struct text body, content_type; /* refused only: negotiated from Accept; body may point into the image */
-	bool grpc; /* answer as gRPC trailers-only: HTTP 200, grpc-status 8 (RESOURCE_EXHAUSTED), grpc-message in `body` */
+	struct text
+		expose; /* names for Access-Control-Expose-Headers, "" if nothing to expose or not mirrored */
+	struct text body,
+		content_type; /* refused only: negotiated from Accept; body may point into the image */
+	bool grpc; /* answer as gRPC trailers-only: HTTP 200, grpc_status, grpc-message (percent-encoded) in
+		      `body` */
+	unsigned grpc_status; /* 8 RESOURCE_EXHAUSTED; 7 PERMISSION_DENIED for deny lists and missing keys */
 	char buffer[2048];
 	size_t used;
 };
-/* The headers of the verdict; `accept` (may be empty) chooses the body. Nothing is allocated. wall: seconds since 1970. */
+/* The headers of the verdict; `accept` (may be empty) chooses the body. Nothing is allocated; texts point
+ * into *out, the image or static memory. wall: seconds since 1970. FLOW_CLOSE has neither. */
 void flow_answer(const struct flow *flow, struct text accept, int64_t wall, struct flow_answer *out);
 
 #endif

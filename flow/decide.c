@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * decide: all or none (D1).
+ *
+ * Every limit that can refuse is looked at before any is charged, so that a request that one of them refuses
+ * costs the others nothing. Charging then goes from the least headroom up: if someone else was faster, it
+ * shows at the first charge, where little has to be given back. What was charged before a late refusal is
+ * given back; in between, others may have been refused for its sake, never admitted.
+ *
+ * Shadow limits and exempt requests are counted after that, in their own state, and change nothing.
+ */
+#include "flow/read.h"
+
+static uint32_t row_of(const struct flow *flow, const struct flow_hit *hit)
+{
+	return read_counter(flow->env->image, hit->counter)->row;
+}
+
+static void peek(struct flow *flow, struct flow_hit *hit)
+{
+	struct algo_outcome outcome;
+
+	table_peek(flow->env->table, &hit->key, row_of(flow, hit), &flow->time, hit->cost, &hit->look);
+	hit->allowed = hit->look.allowed;
+	if (!flow->dry)
+		return;
+	/* explain describes what would have been: the same verdict, nothing written */
+	algo_step(&hit->look.numbers, hit->look.state, &flow->time, hit->cost, &outcome);
+	hit->look.state = outcome.state;
+}
+
+static void charge(struct flow *flow, struct flow_hit *hit)
+{
+	enum table_charge result = table_charge(flow->env->table, &hit->key, row_of(flow, hit), &flow->time,
+						hit->cost, &hit->look);
+
+	hit->charged = result == TABLE_CHARGED;
+	hit->no_room = result == TABLE_NO_ROOM;
+	hit->allowed = result != TABLE_REFUSED;
+	if (hit->no_room) /* let it pass, and describe the counter as it stands */
+		table_peek(flow->env->table, &hit->key, row_of(flow, hit), &flow->time, hit->cost,
+			   &hit->look);
+}
+
+static void punish(struct flow *flow, struct flow_hit *hit)
+{
+	if (!hit->denied && !flow->dry && read_limit(flow->env->image, hit->limit)->count_denied)
+		table_punish(flow->env->table, &hit->key, row_of(flow, hit), &flow->time, hit->cost,
+			     &hit->look);
+}
+
+/* Hits of this request in the order of charging: headroom above, index below, one word each. */
+static size_t order_of(const struct flow *flow, uint64_t *order)
+{
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < flow->hit_count; i++) {
+		const struct flow_hit *hit = &flow->hits[i];
+		struct algo_report report;
+		uint64_t word;
+		size_t at = count;
+
+		if (!read_enforced(hit))
+			continue;
+		algo_describe(&hit->look.numbers, hit->look.state, &flow->time, hit->cost, false, &report);
+		word = (uint64_t)(report.remaining -
+				  (report.remaining < hit->cost ? report.remaining : hit->cost))
+			       << 32 |
+		       i;
+		for (; at && order[at - 1] > word; at--)
+			order[at] = order[at - 1];
+		order[at] = word;
+		count++;
+	}
+	return count;
+}
+
+/* Charges every enforced hit, or none. */
+static bool charge_all(struct flow *flow)
+{
+	uint64_t order[IMAGE_HITS_MAX];
+	size_t count = order_of(flow, order), at;
+
+	for (at = 0; at < count; at++) {
+		struct flow_hit *hit = &flow->hits[(uint32_t)order[at]];
+		charge(flow, hit);
+		if (!hit->allowed)
+			break;
+	}
+	if (at == count)
+		return true;
+	while (at--) {
+		struct flow_hit *hit = &flow->hits[(uint32_t)order[at]];
+		if (hit->charged)
+			table_give_back(flow->env->table, &hit->key, row_of(flow, hit), &flow->time,
+					flow->time.now, hit->cost);
+		hit->charged = false;
+	}
+	return false;
+}
+
+/* The limits that can refuse. True if they let the request pass; it is then charged to all of them. */
+static bool decide_enforced(struct flow *flow)
+{
+	struct flow_hit *only = NULL;
+	size_t count = 0;
+	bool denied = false, pass = true;
+
+	for (size_t i = 0; i < flow->hit_count; i++) {
+		if (!read_enforced(&flow->hits[i]))
+			continue;
+		only = &flow->hits[i];
+		only->allowed = !only->denied;
+		denied |= only->denied;
+		count++;
+	}
+	if (denied && !flow->dry) /* no allowance of another limit can help a request without its key */
+		return false;
+	if (count == 1 && !flow->dry) { /* a charge looks for itself */
+		charge(flow, only);
+		return only->allowed;
+	}
+	for (size_t i = 0; i < flow->hit_count; i++) {
+		struct flow_hit *hit = &flow->hits[i];
+		if (!read_enforced(hit))
+			continue;
+		if (!hit->denied)
+			peek(flow, hit);
+		pass = pass && hit->allowed;
+	}
+	return pass && (flow->dry || charge_all(flow));
+}
+
+/* Shadow and exempt: judged always, charged only with a request that passes. */
+static void decide_aside(struct flow *flow, struct flow_hit *hit, bool pass)
+{
+	if (hit->denied)
+		hit->allowed = false;
+	else if (pass && !flow->dry)
+		charge(flow, hit);
+	else
+		peek(flow, hit);
+	if (hit->exempt)
+		hit->allowed = true;
+	else if (!hit->allowed)
+		punish(flow, hit);
+}
+
+void flow_decide(struct flow *flow)
+{
+	bool pass = decide_enforced(flow);
+
+	for (size_t i = 0; i < flow->hit_count; i++) {
+		struct flow_hit *hit = &flow->hits[i];
+		if (hit->skipped)
+			continue;
+		if (!read_enforced(hit))
+			decide_aside(flow, hit, pass);
+		else if (!hit->allowed)
+			punish(flow, hit);
+	}
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* flow: the stations in their order. Each is told in a file of its own. */
+#include "flow/flow.h"
+
+#define COUNT_MAX(image) ((image) ? (image)->hits_max : 0)
+
+const char *flow_status_word(enum flow_status status)
+{
+	static const char *const words[] = {
+#define X(name, word, help) [FLOW_##name] = word,
+		FLOW_STATUSES(X)
+#undef X
+	};
+
+	return (size_t)status < sizeof words / sizeof *words ? words[status] : "UNKNOWN";
+}
+
+size_t flow_size(const struct image *image)
+{
+	return sizeof(struct flow) + COUNT_MAX(image) * sizeof(struct flow_hit);
+}
+
+void flow_begin(struct flow *flow, const struct flow_env *env, const struct flow_request *request,
+		const struct algo_time *time, bool can_wait, bool dry)
+{
+	/* the buffers, and hits that are never met, are not worth three kilobytes of zeroes a request */
+	memset(flow, 0, offsetof(struct flow, path_folded));
+	flow->env = env;
+	flow->request = request;
+	flow->time = *time;
+	flow->can_wait = can_wait;
+	flow->dry = dry;
+	flow->refused_by = FLOW_NONE;
+	flow->verdict.limit_index = flow->verdict.counter_index = FLOW_NONE;
+}
+
+enum flow_step flow_run(struct flow *flow)
+{
+	if (flow->decided) /* it was charged before it waited: its turn has come */
+		return flow->step = FLOW_DONE;
+	flow->decided = true;
+	if (!flow->env->table || !flow->env->image) {
+		flow->verdict.status = FLOW_FAILED;
+		return flow->step = FLOW_DONE;
+	}
+	flow_request_read(flow);
+	flow_identity(flow);
+	flow_match(flow);
+	flow_key(flow);
+	flow_decide(flow);
+	flow_make_verdict(flow);
+	if (!flow->dry)
+		flow_record(flow);
+	return flow->step = flow->verdict.wait_ms ? FLOW_WAIT : FLOW_DONE;
+}

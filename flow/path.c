@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * path: one spelling for each path (B14).
+ *
+ * Where servers read a path differently, this one takes the reading that matches a limit more often: an
+ * encoded slash separates (as it does for nginx, which routes by it), a backslash too (as for IIS and
+ * browsers), and ;params go before dots are resolved, so that `/a/..;/login` is `/login` (as for Tomcat).
+ * Empty segments are merged before dots are resolved (as nginx does). `%3B` and `%00` cut like their raw
+ * forms, because a proxy that rewrites a path unescapes the first, and a backend written in C stops at the
+ * second.
+ *
+ * One pass in constant memory: what lies past the cut is only counted, so that a `..` after kilobytes of
+ * padding still takes back the right segment.
+ */
+#include "flow/read.h"
+
+struct segments {
+	char *out;
+	size_t used;   /* bytes of the finished segments that begin before the cut, a slash before each */
+	size_t beyond; /* finished segments that begin past it */
+};
+
+static void take_back(struct segments *s)
+{
+	if (s->beyond) {
+		s->beyond--;
+		return;
+	}
+	while (s->used && s->out[--s->used] != '/')
+		;
+}
+
+/* One byte of the path, decoded once. An invalid escape is its own text. */
+static char next(const char **at, const char *end)
+{
+	char c = *(*at)++;
+	int high, low;
+
+	if (c != '%' || end - *at < 2)
+		return c;
+	high = read_hex((*at)[0]);
+	low = read_hex((*at)[1]);
+	if (high < 0 || low < 0)
+		return c;
+	*at += 2;
+	return (char)(high << 4 | low);
+}
+
+/* Reads one segment and its separator. True if the path up to here is a folder: the separator was there, or
+ * the segment names nothing of its own (empty, `.`, `..`). */
+static bool segment(struct segments *s, const char **at, const char *end)
+{
+	size_t room = s->used < IMAGE_PATH_MAX ? IMAGE_PATH_MAX - s->used - 1 : 0;
+	char *out = s->out + s->used + 1;
+	size_t size = 0;
+	bool dots = true, cut = false, closed = false;
+
+	while (*at < end) {
+		char c = next(at, end);
+		closed = c == '/' || c == '\\';
+		if (closed)
+			break;
+		cut = cut || c == ';' || c == '\0';
+		if (cut)
+			continue;
+		dots = dots && c == '.';
+		if (size < room)
+			out[size] = c;
+		size++;
+	}
+	if (size == 0 || (dots && size == 1))
+		return true;
+	if (dots && size == 2) {
+		take_back(s);
+		return true;
+	}
+	if (s->used >= IMAGE_PATH_MAX) {
+		s->beyond++;
+	} else {
+		s->out[s->used] = '/';
+		s->used += 1 + (size < room ? size : room);
+	}
+	return closed;
+}
+
+bool flow_path_authority(struct text target, struct text *authority, struct text *rest)
+{
+	size_t at = 0, from;
+
+	while (at < target.size &&
+	       ((text_lower(target.data[at]) >= 'a' && text_lower(target.data[at]) <= 'z') ||
+		(at && strchr("0123456789+-.", target.data[at]) && target.data[at])))
+		at++;
+	if (at == 0 || target.size - at < 3 || memcmp(target.data + at, "://", 3) != 0)
+		return false;
+	from = at += 3;
+	while (at < target.size && target.data[at] != '/' && target.data[at] != '?' &&
+	       target.data[at] != '#') {
+		if (target.data[at++] == '@')
+			from = at;
+	}
+	*authority = (struct text){target.data + from, at - from};
+	*rest = (struct text){target.data + at, target.size - at};
+	return true;
+}
+
+void flow_path_normalise(struct text target, char *exact, size_t *exact_size, char *folded,
+			 size_t *folded_size, struct text *query)
+{
+	struct segments s = {.out = exact};
+	struct text authority, path = target;
+	const char *at, *end, *fragment;
+	bool folder = false;
+
+	if (target.size && target.data[0] != '/')
+		flow_path_authority(target, &authority, &path);
+	*query = (struct text){NULL, 0};
+	if (path.size && (fragment = memchr(path.data, '#', path.size)))
+		path.size = (size_t)(fragment - path.data);
+	if (path.size && (at = memchr(path.data, '?', path.size))) {
+		*query = (struct text){at + 1, path.size - (size_t)(at + 1 - path.data)};
+		path.size = (size_t)(at - path.data);
+	}
+	if (text_equal(path, TEXT("*"))) /* OPTIONS for the server itself */
+		path.size = 0;
+
+	at = path.data;
+	end = at + path.size;
+	while (at < end)
+		folder = segment(&s, &at, end);
+
+	for (size_t i = 0; i < s.used; i++)
+		folded[i] = text_lower(exact[i]);
+	*folded_size = s.used;
+	if (s.used == 0)
+		folded[(*folded_size)++] = '/';
+	if (s.used == 0 || (folder && s.used < IMAGE_PATH_MAX))
+		exact[s.used++] = '/';
+	*exact_size = s.used;
+	exact[*exact_size] = folded[*folded_size] = '\0';
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * record: what was decided, for those who look later.
+ *
+ * Statistics are this process's own (T5). Events are told at most once a second for each limit and kind, each
+ * with the number it stands for: under attack the ring of recent events, and the log, go on showing everyone,
+ * not the loudest.
+ */
+#include "flow/read.h"
+
+#define SECOND UINT64_C(1000000000)
+
+bool flow_recorder_due(struct flow_recorder *recorder, enum stats_event_kind kind, uint16_t stat,
+		       uint64_t now, uint32_t *count)
+{
+	struct flow_recorder_slot *slot;
+
+	if (kind == STATS_EVENT_NONE || kind > STATS_EVENT_DENIED)
+		return false;
+	slot = &recorder->slots[kind - 1][stat % TABLE_STAT_COUNT];
+	slot->since++;
+	/* a clock that went back tells at once rather than staying silent until it has caught up */
+	if (slot->at && now >= slot->at && now - slot->at < SECOND)
+		return false;
+	*count = slot->since < UINT32_MAX ? (uint32_t)slot->since : UINT32_MAX;
+	slot->at = now ? now : 1;
+	slot->since = 0;
+	return true;
+}
+
+static void tell(const struct flow *flow, enum stats_event_kind kind, uint16_t stat,
+		 const struct flow_hit *hit)
+{
+	struct stats_event event = {.at = flow->time.now, .kind = (uint8_t)kind, .stat = stat};
+	const struct flow_request *request = flow->request;
+	char text[ADDRESS_TEXT_MAX];
+
+	if (!flow->env->recorder ||
+	    !flow_recorder_due(flow->env->recorder, kind, stat, flow->time.now, &event.count))
+		return;
+	if (hit) {
+		event.length = (uint8_t)flow_key_text(flow, hit, event.text, sizeof event.text);
+	} else {
+		/* untrusted: the address to trust, or to distrust: the peer's; denied: the client's */
+		bool peer = kind == STATS_EVENT_UNTRUSTED;
+		if (peer ? request->has_peer : flow->has_client)
+			event.length = (uint8_t)address_format(peer ? &request->peer : &flow->client, text);
+		else
+			event.length = (uint8_t)strlen(strcpy(text, "unix:"));
+		memcpy(event.text, text, event.length);
+	}
+	stats_event(flow->env->table, &event);
+}
+
+/* One counter, unless the limit's counter before it counts in the same entry and said the same. */
+static void record_hit(const struct flow *flow, const struct flow_hit *hit, const struct flow_hit *before)
+{
+	const struct image_counter *counter = read_counter(flow->env->image, hit->counter);
+	uint16_t stat = (uint16_t)(counter->stat % TABLE_STAT_COUNT);
+	struct stats_limit *limit = stats_limit(flow->env->table, stat);
+	bool pass = flow->verdict.action == FLOW_PASS;
+	bool again = before && before->limit == hit->limit &&
+		     read_counter(flow->env->image, before->counter)->stat == counter->stat;
+
+	if (hit->missing && !again)
+		stats_add(&limit->missing, 1);
+	if (hit->skipped)
+		return;
+	if (hit->no_room)
+		stats_add(&limit->no_room, 1);
+	if (hit->charged && !(again && before->charged))
+		stats_add(&limit->cost, hit->cost);
+	if (!hit->allowed) {
+		if (again && !before->allowed)
+			return;
+		stats_add(hit->shadow ? &limit->shadow : &limit->refused, 1);
+		tell(flow, hit->shadow ? STATS_EVENT_SHADOW : STATS_EVENT_REFUSED, stat, hit);
+	} else if (pass && !again) {
+		stats_add(hit->exempt ? &limit->exempt : &limit->allowed, 1);
+		if (flow->can_wait && hit->delay_ns)
+			stats_add(&limit->delayed, 1);
+	}
+}
+
+void flow_record(struct flow *flow)
+{
+	struct stats_process *process = stats_process(flow->env->table);
+
+	stats_add(&process->decisions, 1);
+	if (flow->untrusted_forward) {
+		stats_add(&process->untrusted, 1);
+		tell(flow, STATS_EVENT_UNTRUSTED, 0, NULL);
+	}
+	if (flow->deny) {
+		stats_add(&process->denied, 1);
+		tell(flow, STATS_EVENT_DENIED, 0, NULL);
+		return;
+	}
+	if (flow->hit_count == 0)
+		stats_add(&process->unmatched, 1);
+	for (size_t i = 0; i < flow->hit_count; i++)
+		record_hit(flow, &flow->hits[i], i ? &flow->hits[i - 1] : NULL);
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * verdict: one answer out of many.
+ *
+ * Of several limits one is binding, and the answer describes that one: refused, the one with the longest
+ * wait, since a retry before that is refused again; allowed, the one with the smallest share left, since it
+ * will refuse first. A shadow limit never is (nobody is to notice it), nor one that exempts this request, and
+ * a limit of the whole site only when it refuses: its remainder is not this client's.
+ */
+#include "flow/read.h"
+
+#define SECOND UINT64_C(1000000000)
+
+static uint64_t ceil_div(uint64_t n, uint64_t by)
+{
+	return n / by + (n % by != 0);
+}
+
+void flow_hit_report(const struct flow *flow, const struct flow_hit *hit, struct algo_report *out)
+{
+	algo_describe(&hit->look.numbers, hit->look.state, &flow->time, hit->cost,
+		      hit->charged || (flow->dry && hit->look.allowed), out);
+}
+
+/* Less of its limit is left: a / b < c / d without dividing. */
+static bool tighter(const struct algo_report *a, const struct algo_report *b)
+{
+	return (uint64_t)a->remaining * b->limit < (uint64_t)b->remaining * a->limit;
+}
+
+/* Seconds within which the client can use no more than `remaining` (RateLimit's t). A bucket gives the tokens
+ * that are left and the refill of as long: remaining / rate keeps the promised pace at the policy's. A
+ * window: until it ends. */
+static uint64_t effective_s(const struct algo_numbers *numbers, const struct algo_report *report)
+{
+	uint64_t seconds;
+
+	if (numbers->kind == ALGO_FIXED_WINDOW) {
+		seconds = ceil_div(report->full_ns ? report->full_ns : algo_window_ns(numbers), SECOND);
+	} else {
+		unsigned __int128 ns = (unsigned __int128)algo_window_ns(numbers) * report->remaining;
+		unsigned __int128 whole = (unsigned __int128)SECOND * (report->limit ? report->limit : 1);
+		seconds = (uint64_t)(ns / whole + (ns % whole != 0));
+	}
+	return seconds ? seconds : 1;
+}
+
+static void bind_to(struct flow *flow, const struct flow_hit *hit, const struct algo_report *report)
+{
+	struct flow_verdict *verdict = &flow->verdict;
+
+	verdict->limit_index = hit->limit;
+	verdict->counter_index = hit->counter;
+	verdict->limit = report->limit;
+	verdict->remaining = report->remaining;
+	verdict->wait_ns = report->wait_ns;
+	verdict->reset_s = report->full_ns == ALGO_NEVER ? 0 : ceil_div(report->full_ns, SECOND);
+	flow->key_digest = flow_key_digest(flow, hit);
+	flow->key_text_size = flow_key_text(flow, hit, flow->key_text, sizeof flow->key_text);
+}
+
+/* The refusing hit with the longest wait; one whose key is missing waits for ever, and says so. */
+static bool refuse(struct flow *flow)
+{
+	struct flow_verdict *verdict = &flow->verdict;
+	const struct flow_hit *hit;
+	struct algo_report report, longest = {0};
+
+	for (size_t i = 0; i < flow->hit_count; i++) {
+		hit = &flow->hits[i];
+		if (!read_enforced(hit) || hit->allowed)
+			continue;
+		if (hit->denied) {
+			flow->refused_by = (uint32_t)i;
+			longest = (struct algo_report){
+				.limit = read_counter(flow->env->image, hit->counter)->capacity,
+				.wait_ns = ALGO_NEVER};
+			break;
+		}
+		flow_hit_report(flow, hit, &report);
+		if (flow->refused_by == FLOW_NONE || report.wait_ns > longest.wait_ns) {
+			flow->refused_by = (uint32_t)i;
+			longest = report;
+		}
+	}
+	if (flow->refused_by == FLOW_NONE)
+		return false;
+
+	hit = &flow->hits[flow->refused_by];
+	bind_to(flow, hit, &longest);
+	verdict->action = FLOW_REFUSE;
+	verdict->status = hit->denied ? FLOW_MISSING : FLOW_REJECTED;
+	verdict->http_status = hit->denied ? flow->env->image->deny_status
+					   : read_respond(flow->env->image,
+							  read_limit(flow->env->image, hit->limit)->respond)
+						     ->status;
+	if (longest.wait_ns != ALGO_NEVER) {
+		verdict->retry_after_s = ceil_div(longest.wait_ns, SECOND);
+		if (verdict->retry_after_s == 0)
+			verdict->retry_after_s = 1;
+	}
+	verdict->effective_s = verdict->retry_after_s;
+	return true;
+}
+
+static void pass(struct flow *flow)
+{
+	struct flow_verdict *verdict = &flow->verdict;
+	const struct flow_hit *binding = NULL;
+	struct algo_report report, smallest = {0};
+	uint64_t delay_ns = 0;
+	size_t judged = 0, exempt = 0;
+	bool shadow_refused = false;
+
+	for (size_t i = 0; i < flow->hit_count; i++) {
+		struct flow_hit *hit = &flow->hits[i];
+		if (hit->skipped)
+			continue;
+		judged++;
+		exempt += hit->exempt;
+		if (!verdict->exception)
+			verdict->exception = hit->exception;
+		shadow_refused |= hit->shadow && !hit->allowed;
+		if (!read_enforced(hit))
+			continue;
+		flow_hit_report(flow, hit, &report);
+		hit->delay_ns = report.delay_ns;
+		if (report.delay_ns > delay_ns)
+			delay_ns = report.delay_ns;
+		if (!read_limit(flow->env->image, hit->limit)->shared &&
+		    (!binding || tighter(&report, &smallest))) {
+			binding = hit;
+			smallest = report;
+		}
+	}
+	if (binding) {
+		bind_to(flow, binding, &smallest);
+		verdict->effective_s = effective_s(&binding->look.numbers, &smallest);
+	}
+	if (flow->exempt)
+		verdict->exception = flow->exempt;
+	if (shadow_refused)
+		verdict->status = FLOW_REJECTED_SHADOW;
+	else if (delay_ns && flow->can_wait)
+		verdict->status = FLOW_DELAYED;
+	else if (flow->exempt || (judged && exempt == judged))
+		verdict->status = FLOW_EXEMPT;
+	else
+		verdict->status = judged ? FLOW_PASSED : FLOW_UNLIMITED;
+	if (flow->can_wait)
+		verdict->wait_ms = ceil_div(delay_ns, 1000000);
+}
+
+void flow_make_verdict(struct flow *flow)
+{
+	struct flow_verdict *verdict = &flow->verdict;
+
+	verdict->action = FLOW_PASS;
+	verdict->limit_index = verdict->counter_index = FLOW_NONE;
+	flow->refused_by = FLOW_NONE;
+	if (flow->deny) {
+		verdict->action = flow->deny->close ? FLOW_CLOSE : FLOW_REFUSE;
+		verdict->status = FLOW_DENIED;
+		verdict->http_status = flow->env->image->deny_status;
+		verdict->exception = flow->deny;
+		flow->key_text_size = flow->has_client ? address_format(&flow->client, flow->key_text) : 0;
+	} else if (!refuse(flow)) {
+		pass(flow);
+	}
+}
