@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* explain_print: the walk as text, a station a paragraph. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/explain.h"
+#include "cli/out.h"
+
+static const char *get(const json_t *object, const char *name)
+{
+	const char *text = json_string_value(json_object_get(object, name));
+	return text ? text : "";
+}
+
+static bool is(const json_t *object, const char *name)
+{
+	return json_is_true(json_object_get(object, name));
+}
+
+static unsigned long long number(const json_t *object, const char *name)
+{
+	return (unsigned long long)json_integer_value(json_object_get(object, name));
+}
+
+static uint64_t duration(const json_t *object, const char *name)
+{
+	const json_t *value = json_object_get(object, name);
+	return json_is_integer(value) ? (uint64_t)json_integer_value(value) : ALGO_NEVER;
+}
+
+static void print_counter(const json_t *counter)
+{
+	char wait[48], full[48];
+	if (!json_object_get(counter, "fits"))
+		return;
+	out_duration(duration(counter, "wait_ns"), wait, sizeof wait);
+	out_duration(duration(counter, "full_ns"), full, sizeof full);
+	printf("              %s: %llu of %llu left%s%s", get(counter, "name"), number(counter, "remaining"),
+	       number(counter, "limit"), duration(counter, "full_ns") ? ", whole again in " : "",
+	       duration(counter, "full_ns") ? full : "");
+	if (is(counter, "fits"))
+		printf("; it fits\n");
+	else if (duration(counter, "wait_ns") == ALGO_NEVER)
+		printf("; it never fits\n");
+	else
+		printf("; it fits in %s\n", wait);
+}
+
+static void print_limits(const json_t *limits)
+{
+	size_t i, j;
+	json_t *limit, *counter;
+	const char *left = "limits";
+	json_array_foreach(limits, i, limit)
+	{
+		const char *match = get(limit, "match");
+		printf("%-10s  %s (%s): ", left, get(limit, "name"), *match ? match : "every request");
+		left = "";
+		if (!is(limit, "matches")) {
+			printf("no, %s\n", get(limit, "why"));
+			continue;
+		}
+		printf("yes, %s\n", get(limit, "role"));
+		if (json_object_get(limit, "key"))
+			printf("              key %s\n", get(limit, "key"));
+		json_array_foreach(json_object_get(limit, "counters"), j, counter) print_counter(counter);
+	}
+}
+
+static void print_lists(const json_t *document)
+{
+	const json_t *deny = json_object_get(document, "deny"), *exempt = json_object_get(document, "exempt");
+	const json_t *on = json_is_object(deny) ? deny : exempt;
+	if (!json_is_object(on))
+		printf("lists       neither denied nor exempt\n");
+	else
+		printf("lists       %s%s%s\n", on == deny ? "denied" : "exempt",
+		       *get(on, "reason") ? ": " : "", get(on, "reason"));
+}
+
+static void print_answer(const json_t *verdict, const json_t *answer)
+{
+	size_t i;
+	json_t *header;
+	if (strcmp(get(verdict, "action"), "close") == 0) {
+		printf("answer      none: the connection is closed\n");
+		return;
+	}
+	if (strcmp(get(verdict, "action"), "refuse") == 0)
+		printf("answer      %llu\n", number(verdict, "http_status"));
+	else
+		printf("answer      the application's, with\n");
+	json_array_foreach(json_object_get(answer, "headers"), i, header)
+		printf("              %s: %s\n", json_string_value(json_array_get(header, 0)),
+		       json_string_value(json_array_get(header, 1)));
+	if (json_object_get(answer, "body"))
+		printf("              Content-Type: %s\n\n%s\n", get(answer, "content_type"),
+		       get(answer, "body"));
+}
+
+void explain_print(const json_t *document)
+{
+	const json_t *policy = json_object_get(document, "policy"),
+		     *request = json_object_get(document, "request"),
+		     *client = json_object_get(document, "client"),
+		     *verdict = json_object_get(document, "verdict");
+	if (is(policy, "fresh"))
+		printf("policy      %s, not in force here: fresh counters\n", get(policy, "source"));
+	else
+		printf("policy      %s, generation %llu\n", get(policy, "source"),
+		       number(policy, "generation"));
+	printf("request     %s %s of %s%s\n", get(request, "method"), get(request, "target"),
+	       get(request, "host"), is(request, "preflight") ? ", a CORS preflight" : "");
+	printf("            matched as %s\n", get(request, "path"));
+	printf("client      %s: %s\n", get(client, "address"), get(client, "why"));
+	print_lists(document);
+	print_limits(json_object_get(document, "limits"));
+	printf("verdict     %s: %s%s%s\n", get(verdict, "status"), get(verdict, "sentence"),
+	       *get(verdict, "limit") ? "; binding: " : "", get(verdict, "limit"));
+	if (number(verdict, "delay_ms"))
+		printf("            after %llu ms\n", number(verdict, "delay_ms"));
+	print_answer(verdict, json_object_get(document, "answer"));
+}

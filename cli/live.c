@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* live: opening a table and mapping its policy. */
+#include "cli/live.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/out.h"
+#include "control/owner.h"
+#include "policy/suggest.h"
+
+static int map(struct live *live)
+{
+	char why[2 * PLACE_MAX] = "";
+	enum weir_error error = policy_current(live->table, &live->current, why, sizeof why);
+	if (error != WEIR_OK)
+		return out_failure(error, why);
+	live->image = live->current->image;
+	table_time(live->table, &live->now);
+	return STATUS_FINE;
+}
+
+int live_open(struct live *live, const struct find *find, bool read_only)
+{
+	*live = (struct live){0};
+	int status = find_open(find, read_only, &live->table);
+	return status == STATUS_FINE ? map(live) : status;
+}
+
+int live_private(struct live *live, const struct image *image)
+{
+	static const char *const PLACES[] = {"/dev/shm", "/tmp"};
+	char path[sizeof live->folder + 8], why[2 * PLACE_MAX] = "";
+	struct publish_report report;
+	*live = (struct live){0};
+	for (size_t i = 0; i < sizeof PLACES / sizeof *PLACES; i++) {
+		snprintf(live->folder, sizeof live->folder, "%s/weir-try-XXXXXX", PLACES[i]);
+		if (mkdtemp(live->folder))
+			break;
+		live->folder[0] = '\0';
+	}
+	if (!live->folder[0]) {
+		snprintf(why, sizeof why, "no room for a table to try in: %s", strerror(errno));
+		return out_failure(WEIR_SYSTEM, why);
+	}
+	snprintf(path, sizeof path, "%s/table", live->folder);
+	struct table_options options = {
+		.path = path, .size = TABLE_SIZE_MIN, .create = true, .process_slots = 1};
+	enum weir_error error = table_open(&options, &live->table, why, sizeof why);
+	if (error == WEIR_OK)
+		error = policy_publish(live->table, image, &report, why, sizeof why);
+	return error == WEIR_OK ? map(live) : out_failure(error, why);
+}
+
+static void remove_folder(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	for (struct dirent *entry; dir && (entry = readdir(dir));)
+		unlinkat(dirfd(dir), entry->d_name, 0);
+	if (dir)
+		closedir(dir);
+	rmdir(folder);
+}
+
+void live_close(struct live *live)
+{
+	policy_drop(&live->current);
+	table_close(&live->table);
+	owner_return();
+	if (live->folder[0])
+		remove_folder(live->folder);
+	live->folder[0] = '\0';
+}
+
+int64_t live_wall_at(const struct live *live, uint64_t table_time)
+{
+	return ((int64_t)table_time + live->now.wall) / 1000000000;
+}
+
+int64_t live_wall(const struct live *live)
+{
+	return live_wall_at(live, live->now.now);
+}
+
+uint32_t live_limit(const struct live *live, const char *name)
+{
+	struct suggest suggest = suggest_begin(text_of(name));
+	for (uint32_t i = 0; i < live->image->limits.count; i++) {
+		struct text candidate = image_text(live->image, image_limit_at(live->image, i)->name);
+		if (text_equal(candidate, text_of(name)))
+			return i;
+		suggest_offer(&suggest, candidate);
+	}
+	if (suggest.best.size)
+		out_error("no limit '%s' in the policy in force; did you mean '%.*s'?", name,
+			  (int)suggest.best.size, suggest.best.data);
+	else
+		out_error("no limit '%s' in the policy in force", name);
+	return UINT32_MAX;
+}
