@@ -16,7 +16,10 @@ typedef __int128 big;
 #define DAY    (24 * HOUR)
 #define YEAR   (366 * DAY)
 
-static uint64_t random_seed = UINT64_C(0x9e3779b97f4a7c15);
+#ifndef RANDOM_SEED /* the same numbers at every run; another seed by CPPFLAGS=-DRANDOM_SEED=... */
+#define RANDOM_SEED 20250101
+#endif
+static uint64_t random_seed = RANDOM_SEED;
 
 static inline uint64_t random_u64(void) /* splitmix64 */
 {

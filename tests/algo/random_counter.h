@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* random_counter: numbers of any kind as the builders make them, and words as requests leave them behind. */
+#ifndef WEIR_TESTS_ALGO_RANDOM_COUNTER_H
+#define WEIR_TESTS_ALGO_RANDOM_COUNTER_H
+
+#include "tests/algo/common.h"
+
+/* A counter of that kind. *each: about how long one unit of it takes to come back. */
+static inline struct algo_numbers random_numbers(enum algo_kind kind, uint64_t *each)
+{
+	struct algo_numbers n = {0};
+	uint32_t count;
+	uint64_t period;
+	bool built;
+	random_rate(&count, &period);
+	*each = period / count + 1;
+	if (kind == ALGO_TOKEN_BUCKET) {
+		built = algo_token_bucket(count, period, (uint32_t)random_size(ALGO_BURST_MAX), &n);
+	} else if (kind == ALGO_LEAKY_BUCKET) {
+		uint32_t queue = (uint32_t)random_size(ALGO_BURST_MAX) - 1;
+		uint64_t max_wait = random_below(2) ? 0 : random_size(1000 * *each);
+		built = algo_leaky_bucket(count, period, queue, (uint32_t)random_below(queue + UINT64_C(1)),
+					  max_wait, &n);
+	} else {
+		period = MS + random_size(400 * DAY - MS);
+		uint64_t most = period / 1000 < ALGO_COUNT_MAX ? period / 1000 : ALGO_COUNT_MAX;
+		count = (uint32_t)random_size(most);
+		*each = period / count + 1;
+		built = algo_fixed_window(count, period, (enum algo_align)random_below(6), &n);
+	}
+	if (!built)
+		ok(false, "numbers in range are built");
+	return n;
+}
+
+/* Most that a request of this counter can cost without being hopeless; hopeless ones come too, rarely. */
+static inline uint32_t random_cost(const struct algo_numbers *n)
+{
+	uint64_t capacity = n->kind == ALGO_FIXED_WINDOW ? n->capacity : n->capacity >> n->shift;
+	if (capacity > ALGO_BURST_MAX - 1)
+		capacity = ALGO_BURST_MAX - 1;
+	if (random_below(32) == 0)
+		return (uint32_t)capacity + 1;
+	return random_below(3) ? (uint32_t)random_size(capacity ? capacity : 1) : 1;
+}
+
+/* A little use: requests at random times from t->now on, which moves. */
+static inline uint64_t random_use(const struct algo_numbers *n, uint64_t each, struct algo_time *t, int steps)
+{
+	uint64_t state = 0;
+	for (int i = 0; i < steps; i++) {
+		struct algo_outcome outcome;
+		algo_step(n, state, t, random_cost(n), &outcome);
+		state = outcome.state;
+		uint64_t pause = random_below(3) ? random_below(each * 2) : 0;
+		if (t->now + pause < ALGO_TIME_MAX - 3 * YEAR)
+			t->now += pause;
+	}
+	return state;
+}
+
+#endif
