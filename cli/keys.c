@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* keys: makes up a request that says exactly these key parts and lets the flow build the key, so that there
+ * is one way of hashing and not two. */
+#include "cli/keys.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/out.h"
+
+struct fill {
+	struct keys *keys;
+	const struct image *image;
+	const struct image_limit *limit;
+	uint32_t clause;
+	bool no_client;
+};
+
+/* The policy's word for a kind of part. */
+static void part_word(const struct image *image, const struct image_key_part *part, char *out, size_t size)
+{
+	static const char *const WORDS[] = {
+		[IMAGE_KEY_SITE] = "site",	[IMAGE_KEY_IP] = "ip",	       [IMAGE_KEY_HEADER] = "header.",
+		[IMAGE_KEY_COOKIE] = "cookie.", [IMAGE_KEY_QUERY] = "query.",  [IMAGE_KEY_HOST] = "host",
+		[IMAGE_KEY_PATH] = "path",	[IMAGE_KEY_METHOD] = "method", [IMAGE_KEY_ROUTE] = "route",
+		[IMAGE_KEY_VAR] = "var.",
+	};
+	struct text name = image_text(image, part->name);
+	snprintf(out, size, "%s%.*s", WORDS[part->kind], (int)name.size, name.data);
+}
+
+/* Appends `text` with %XX for every byte that would end or change it there; `also` stands as it is. */
+static bool percent(char *out, size_t size, struct text text, const char *also)
+{
+	size_t used = strlen(out);
+	for (size_t i = 0; i < text.size; i++) {
+		unsigned char c = (unsigned char)text.data[i];
+		bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+			     (c && strchr(also, c));
+		if (used + 4 > size)
+			return false;
+		used += (size_t)snprintf(out + used, size - used, plain ? "%c" : "%%%02x", c);
+	}
+	return true;
+}
+
+/* Appends `name=value` to a list of pairs; the names of cookies are compared as they are, those of a query
+ * decoded. */
+static bool add_pair(char *out, size_t size, char between, bool cookie, struct text name, struct text value)
+{
+	size_t used = strlen(out);
+	if (used + name.size + 3 > size)
+		return false;
+	if (used)
+		out[used++] = between;
+	out[used] = '\0';
+	if (cookie)
+		snprintf(out + used, size - used, "%.*s", (int)name.size, name.data);
+	else if (!percent(out, size, name, "-._"))
+		return false;
+	used = strlen(out);
+	if (used + 2 > size)
+		return false;
+	strcpy(out + used, "=");
+	return percent(out, size, value, "-._");
+}
+
+static bool set_address(struct fill *fill, struct text value)
+{
+	/* as shown: a masked address carries its prefix length */
+	const char *slash = memchr(value.data, '/', value.size);
+	if (slash)
+		value.size = (size_t)(slash - value.data);
+	fill->no_client = text_equal(value, TEXT("unix:"));
+	return fill->no_client || address_parse(value, &fill->keys->request.flow.peer);
+}
+
+static bool set_route(struct fill *fill, struct text value)
+{
+	const struct image_clause *clauses = image_at(fill->image, fill->limit->clauses.offset);
+	uint32_t first = (uint32_t)((fill->limit->clauses.offset - fill->image->clauses.offset) /
+				    sizeof *clauses);
+	for (uint32_t i = 0; i < fill->limit->clauses.count; i++)
+		if (text_equal(image_text(fill->image, clauses[i].text), value)) {
+			fill->clause = first + i;
+			return true;
+		}
+	return fill->limit->clauses.count == 0 && text_equal(value, TEXT("*"));
+}
+
+static bool set_part(struct fill *fill, const struct image_key_part *part, struct text value)
+{
+	struct keys *keys = fill->keys;
+	struct request *request = &keys->request;
+	struct text name = image_text(fill->image, part->name);
+	switch ((enum image_key_kind)part->kind) {
+	case IMAGE_KEY_IP:
+		return set_address(fill, value);
+	case IMAGE_KEY_HEADER:
+		return request_add_header(request, name, value);
+	case IMAGE_KEY_COOKIE:
+		return add_pair(keys->cookies, sizeof keys->cookies, ';', true, name, value);
+	case IMAGE_KEY_QUERY:
+		return add_pair(keys->query, sizeof keys->query, '&', false, name, value);
+	case IMAGE_KEY_HOST:
+		request->flow.host = value;
+		return true;
+	case IMAGE_KEY_PATH:
+		return percent(keys->path, sizeof keys->path, value, "-._~/");
+	case IMAGE_KEY_METHOD:
+		request->flow.method = value;
+		return true;
+	case IMAGE_KEY_ROUTE:
+		return set_route(fill, value);
+	case IMAGE_KEY_VAR:
+		return request_add_variable(request, name, value);
+	case IMAGE_KEY_SITE:
+		break;
+	}
+	return true;
+}
+
+/* The parts [at, end) are alternatives of one place in the key: give one of them the value. */
+static bool set_group(struct fill *fill, const struct image_key_part *parts, uint32_t at, uint32_t end,
+		      struct text value)
+{
+	const char *equals = value.size ? memchr(value.data, '=', value.size) : NULL;
+	struct text word = {value.data, equals ? (size_t)(equals - value.data) : 0};
+	for (uint32_t i = at; equals && i < end; i++) {
+		char known[300];
+		part_word(fill->image, &parts[i], known, sizeof known);
+		if (text_equal_folded(word, text_of(known)))
+			return set_part(fill, &parts[i],
+					(struct text){equals + 1, value.size - word.size - 1});
+	}
+	/* the address that stands in for a missing part */
+	if (equals && text_equal(word, TEXT("ip")))
+		return set_address(fill, (struct text){equals + 1, value.size - word.size - 1});
+	return set_part(fill, &parts[at], value);
+}
+
+static uint32_t group_end(const struct image_key_part *parts, uint32_t count, uint32_t at)
+{
+	uint32_t end = at + 1;
+	while (end < count && parts[end].alternative == parts[at].alternative)
+		end++;
+	return end;
+}
+
+/* One --key "a, b" as two: only if it comes out right. */
+static size_t split(struct keys *keys, const struct options_list *parts, size_t wanted, struct text *out)
+{
+	size_t count = 0;
+	if (parts->count != 1 || wanted < 2) {
+		for (; count < parts->count; count++)
+			out[count] = text_of(parts->items[count]);
+		return count;
+	}
+	snprintf(keys->text, sizeof keys->text, "%s", parts->items[0]);
+	for (char *rest = keys->text; count < OPTIONS_LIST_MAX;) {
+		char *comma = strchr(rest, ',');
+		out[count++] = (struct text){rest, comma ? (size_t)(comma - rest) : strlen(rest)};
+		if (!comma)
+			break;
+		rest = comma + 1 + strspn(comma + 1, " ");
+	}
+	return count;
+}
+
+static bool set_all(struct fill *fill, const struct options_list *given)
+{
+	const struct image_key_part *parts = image_at(fill->image, fill->limit->key.offset);
+	struct text values[OPTIONS_LIST_MAX], key_text = image_text(fill->image, fill->limit->key_text);
+	uint32_t count = fill->limit->key.count;
+	size_t wanted = 0, next = 0;
+	for (uint32_t at = 0; at < count; at = group_end(parts, count, at))
+		wanted += parts[at].kind != IMAGE_KEY_SITE;
+	size_t found = split(fill->keys, given, wanted, values);
+	if (found != wanted) {
+		out_error("the key is %.*s: %zu part%s, %zu given", (int)key_text.size, key_text.data, wanted,
+			  wanted == 1 ? "" : "s", found);
+		return false;
+	}
+	for (uint32_t at = 0; at < count; at = group_end(parts, count, at)) {
+		if (parts[at].kind == IMAGE_KEY_SITE)
+			continue;
+		if (!set_group(fill, parts, at, group_end(parts, count, at), values[next])) {
+			char shown[128];
+			out_escape(values[next], shown, sizeof shown);
+			out_error("'%s' cannot stand in the key %.*s", shown, (int)key_text.size,
+				  key_text.data);
+			return false;
+		}
+		next++;
+	}
+	return true;
+}
+
+/* The stations that a key needs; matching is left out, for the limit is given. */
+static bool build(struct keys *keys, const struct live *live, const struct fill *fill, uint32_t limit)
+{
+	const struct image_counter *counters = image_at(live->image, fill->limit->counters.offset);
+	const struct image_counter *all = image_at(live->image, live->image->counters.offset);
+	uint32_t count = fill->limit->counters.count;
+	size_t size = flow_size(live->image) + (count + 1) * sizeof(struct flow_hit);
+	keys->env = (struct flow_env){.table = live->table, .image = live->image};
+	if (!(keys->flow = calloc(1, size))) {
+		out_failure(WEIR_NO_MEMORY, NULL);
+		return false;
+	}
+	flow_begin(keys->flow, &keys->env, &keys->request.flow, &live->now, false, true);
+	flow_request_read(keys->flow);
+	keys->flow->client = keys->flow->subject.client = keys->request.flow.peer;
+	keys->flow->has_client = keys->flow->subject.has_client = !fill->no_client;
+	for (uint32_t i = 0; i < count; i++) {
+		struct flow_hit *hit = &keys->flow->hits[keys->flow->hit_count++];
+		*hit = (struct flow_hit){.limit = limit,
+					 .counter = (uint32_t)(counters - all) + i,
+					 .clause = fill->clause,
+					 .cost = fill->limit->cost};
+		flow_key_hit(keys->flow, hit);
+	}
+	return true;
+}
+
+int keys_find(struct keys *keys, const struct live *live, uint32_t limit, const struct options_list *parts)
+{
+	struct fill fill = {.keys = keys,
+			    .image = live->image,
+			    .limit = image_limit_at(live->image, limit),
+			    .clause = UINT32_MAX};
+	bool anonymous = parts->count == 1 && strcmp(parts->items[0], "anonymous") == 0 &&
+			 fill.limit->missing == IMAGE_MISSING_ANONYMOUS;
+	keys->flow = NULL;
+	keys->cookies[0] = keys->query[0] = keys->path[0] = '\0';
+	request_init(&keys->request);
+	keys->request.flow.host = TEXT("");
+	if (!anonymous && !set_all(&fill, parts))
+		return STATUS_USAGE;
+	if (keys->cookies[0] && !request_add_header(&keys->request, TEXT("cookie"), text_of(keys->cookies)))
+		return STATUS_USAGE;
+	snprintf(keys->target, sizeof keys->target, "%s?%s", keys->path[0] ? keys->path : "/", keys->query);
+	keys->request.flow.target = text_of(keys->target);
+	return build(keys, live, &fill, limit) ? STATUS_FINE : STATUS_SYSTEM;
+}
+
+void keys_free(struct keys *keys)
+{
+	free(keys->flow);
+	keys->flow = NULL;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * keys: one client's counter, named by the parts of its key as `weir show` prints them.
+ *
+ * Each --key is one part of the limit's key, in order: the value alone (of the first alternative), or
+ * KIND=VALUE with the policy's word for the kind (ip=1.2.3.4, header.x-api-key=abc). One --key with commas
+ * stands for several parts. The word "anonymous" is the shared bucket of `missing: anonymous`.
+ */
+#ifndef WEIR_CLI_KEYS_H
+#define WEIR_CLI_KEYS_H
+
+#include "cli/live.h"
+#include "cli/request.h"
+
+struct keys {
+	struct request request;
+	struct flow *flow; /* with one hit for each counter of the limit, their keys set */
+	struct flow_env env;
+	char text[4096], cookies[4096], query[4096], path[4096],
+		target[8192]; /* room for what the request says */
+};
+
+/* STATUS_FINE, or STATUS_USAGE after saying what is wrong with the parts; keys_free is needed either way. */
+int keys_find(struct keys *keys, const struct live *live, uint32_t limit, const struct options_list *parts);
+void keys_free(struct keys *keys);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* weir show: what was allowed and refused, to whom, under which policy. */
+#include "cli/show.h"
+
+#include <stdio.h>
+
+#include "cli/keys.h"
+#include "cli/out.h"
+#include "control/single.h"
+#include "table/stats.h"
+
+static json_t *process_json(const struct live *live)
+{
+	struct stats_process sum;
+	stats_process_sum(live->table, &sum);
+	json_t *out = json_object();
+#define X(name, help) json_object_set_new(out, #name, json_integer((json_int_t)sum.name));
+	STATS_PROCESS(X)
+#undef X
+	return out;
+}
+
+static json_t *control_json(const struct live *live)
+{
+	int pid;
+	bool runs = single_runs(table_path(live->table), &pid);
+	return json_pack("{s:b, s:i}", "running", runs, "pid", pid);
+}
+
+int show_key(const struct live *live, uint32_t limit, const struct options_list *parts, json_t **out)
+{
+	struct keys keys;
+	int status = keys_find(&keys, live, limit, parts);
+	json_t *list = json_array();
+	for (size_t i = 0; status == STATUS_FINE && i < keys.flow->hit_count; i++) {
+		const struct flow_hit *hit = &keys.flow->hits[i];
+		const struct image_counter *counter = image_counter_at(live->image, hit->counter);
+		struct table_look look;
+		struct algo_report report;
+		table_peek(live->table, &hit->key, counter->row, &live->now, hit->cost, &look);
+		algo_describe(&look.numbers, look.state, &live->now, hit->cost, false, &report);
+		json_array_append_new(
+			list,
+			json_pack("{s:o, s:I, s:I, s:b, s:o, s:o}", "name",
+				  out_own(image_text(live->image, counter->name)), "remaining",
+				  (json_int_t)report.remaining, "limit", (json_int_t)report.limit, "fits",
+				  look.allowed, "wait_ns",
+				  report.wait_ns == ALGO_NEVER ? json_null()
+							       : json_integer((json_int_t)report.wait_ns),
+				  "full_ns",
+				  report.full_ns == ALGO_NEVER ? json_null()
+							       : json_integer((json_int_t)report.full_ns)));
+	}
+	keys_free(&keys);
+	*out = list;
+	return status;
+}
+
+/* With --limit and --key: that key; with --limit: that limit; else everything. */
+static int document(const struct live *live, const char *name, const struct options_list *key, json_t **out)
+{
+	uint32_t limit = UINT32_MAX;
+	int status = STATUS_FINE;
+	json_t *counters = NULL;
+	if (name && (limit = live_limit(live, name)) == UINT32_MAX)
+		return STATUS_USAGE;
+	if (key->count && (status = show_key(live, limit, key, &counters)) != STATUS_FINE) {
+		json_decref(counters);
+		return status;
+	}
+	*out = json_pack("{s:o, s:o, s:o, s:o}", "table", out_own(text_of(table_path(live->table))), "policy",
+			 show_policy(live), "control", control_json(live), "limits",
+			 show_limits(live, limit));
+	if (counters)
+		json_object_set_new(*out, "key", counters);
+	if (!name)
+		json_object_update_new(*out, json_pack("{s:o, s:o, s:o}", "requests", process_json(live),
+						       "untrusted", show_untrusted(live), "recently",
+						       show_happenings(live, 20)));
+	return STATUS_FINE;
+}
+
+int show_command(int argc, char **argv)
+{
+	struct find find = {0};
+	struct options_list key = {.count = 0};
+	const char *limit = NULL;
+	const struct options_rule rules[] = {
+		{"--limit", OPTIONS_TEXT, &limit, "NAME", "only this limit"},
+		{"--key", OPTIONS_LIST, &key, "VALUE",
+		 "and this client of it: a part of its key; repeat for more"},
+		FIND_OPTIONS(&find),
+	};
+	struct options options = {
+		.synopsis = "weir show [--limit NAME [--key VALUE]…] [--policy FILE | --table PATH]",
+		.about = "Shows the policy in force, what each limit allowed and refused since the table was "
+			 "made, who was\n"
+			 "refused of late, and proxies that are not trusted. With --key: what one client has "
+			 "left.\n",
+		.rules = rules,
+		.rule_count = sizeof rules / sizeof *rules,
+	};
+	struct live live = {0};
+	json_t *shown = NULL;
+	int status;
+	if (!options_read(&options, argc, argv, &status))
+		return status;
+	if (key.count && !limit) {
+		out_error("--key needs --limit: each limit has its own");
+		return STATUS_USAGE;
+	}
+	status = live_open(&live, &find, true);
+	if (status == STATUS_FINE)
+		status = document(&live, limit, &key, &shown);
+	if (shown && out_as_json) {
+		out_document(shown);
+	} else if (shown) {
+		show_print(shown, live_wall(&live));
+		json_decref(shown);
+	}
+	live_close(&live);
+	return status;
+}

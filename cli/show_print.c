@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* show_print: the document of `weir show` as text. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/out.h"
+#include "cli/show.h"
+
+static const char *get(const json_t *object, const char *name)
+{
+	const char *text = json_string_value(json_object_get(object, name));
+	return text ? text : "";
+}
+
+static const char *number(const json_t *object, const char *name, char *out, size_t size)
+{
+	return out_number((uint64_t)json_integer_value(json_object_get(object, name)), out, size);
+}
+
+static void print_policy(const json_t *document, int64_t now)
+{
+	const json_t *policy = json_object_get(document, "policy"),
+		     *control = json_object_get(document, "control"), *finding;
+	const char *file = get(policy, "file"), *source = get(policy, "source");
+	bool running = json_is_true(json_object_get(control, "running"));
+	char when[32];
+	size_t i;
+	printf("table     %s\n", get(document, "table"));
+	printf("policy    %s, generation %lld, compiled %s\n", source,
+	       (long long)json_integer_value(json_object_get(policy, "generation")),
+	       out_when(json_integer_value(json_object_get(policy, "compiled_at")), now, when, sizeof when));
+	if (strcmp(file, "missing") == 0)
+		printf("          the file is gone; what was published stays in force\n");
+	else if (strcmp(file, "differs") == 0)
+		printf("          the file has been edited since; to put it in force: weir publish %s\n",
+		       source);
+	else if (strcmp(file, "broken") == 0)
+		printf("          the file is broken, what was published stays in force; see weir check %s\n",
+		       source);
+	json_array_foreach(json_object_get(policy, "findings"), i, finding)
+		printf("          %s:%lld:%lld: %s: %s\n", get(finding, "file"),
+		       (long long)json_integer_value(json_object_get(finding, "line")),
+		       (long long)json_integer_value(json_object_get(finding, "column")),
+		       get(finding, "severity"), get(finding, "message"));
+	if (running)
+		printf("control   process %lld publishes edits\n",
+		       (long long)json_integer_value(json_object_get(control, "pid")));
+	else
+		printf("control   none: edits wait for weir publish\n");
+}
+
+static void print_limits(const json_t *limits)
+{
+	const json_t *limit;
+	size_t i;
+	char a[32], b[32], c[32], d[32];
+	printf("\n%-20s %12s %12s %12s %12s\n", "limit", "allowed", "refused", "shadow", "delayed");
+	json_array_foreach(limits, i, limit)
+	{
+		printf("%-20s %12s %12s %12s %12s\n", get(limit, "name"),
+		       number(limit, "allowed", a, sizeof a), number(limit, "refused", b, sizeof b),
+		       number(limit, "shadow", c, sizeof c), number(limit, "delayed", d, sizeof d));
+		if (*get(limit, "sentence"))
+			printf("  %s\n", get(limit, "sentence"));
+		if (json_is_true(json_object_get(limit, "statistics_shared")))
+			printf("  (counted together with other limits: there are more than have room of "
+			       "their own)\n");
+		if (json_integer_value(json_object_get(limit, "no_room")))
+			printf("  %s requests found no room in the table\n",
+			       number(limit, "no_room", a, sizeof a));
+	}
+}
+
+static void print_key(const json_t *counters)
+{
+	const json_t *counter;
+	size_t i;
+	json_array_foreach(counters, i, counter)
+	{
+		const json_t *wait = json_object_get(counter, "wait_ns"),
+			     *full = json_object_get(counter, "full_ns");
+		char text[48];
+		printf("\n%s: %lld of %lld left", get(counter, "name"),
+		       (long long)json_integer_value(json_object_get(counter, "remaining")),
+		       (long long)json_integer_value(json_object_get(counter, "limit")));
+		if (!json_is_true(json_object_get(counter, "fits")))
+			printf(json_is_null(wait) ? ", the next one never fits" : ", the next one fits in %s",
+			       out_duration((uint64_t)json_integer_value(wait), text, sizeof text));
+		if (json_is_null(full) || json_integer_value(full) > 0)
+			printf(", whole again in %s",
+			       out_duration(json_is_null(full) ? ALGO_NEVER
+							       : (uint64_t)json_integer_value(full),
+					    text, sizeof text));
+		printf("\n");
+	}
+}
+
+static void print_happenings(const json_t *document, int64_t now)
+{
+	const json_t *one;
+	size_t i;
+	json_array_foreach(json_object_get(document, "untrusted"), i, one)
+		printf("\n%s sends forwarding headers and is not trusted: all who come through it share one "
+		       "bucket.\n"
+		       "If it is a proxy of yours, add to the policy:\n  %s\n",
+		       get(one, "address"), get(one, "cure"));
+	if (json_array_size(json_object_get(document, "recently")))
+		printf("\nrecently\n");
+	json_array_foreach(json_object_get(document, "recently"), i, one)
+	{
+		char when[32], count[32];
+		long long n = json_integer_value(json_object_get(one, "count"));
+		printf("  %s  %-16s %-16s %s",
+		       out_when(json_integer_value(json_object_get(one, "at")), now, when, sizeof when),
+		       get(one, "kind"), get(one, "limit"), get(one, "who"));
+		if (n > 1)
+			printf(" (%s requests)", number(one, "count", count, sizeof count));
+		printf("\n");
+	}
+}
+
+void show_print(const json_t *document, int64_t now)
+{
+	const json_t *requests = json_object_get(document, "requests");
+	char a[32], b[32], c[32], d[32];
+	print_policy(document, now);
+	print_limits(json_object_get(document, "limits"));
+	print_key(json_object_get(document, "key"));
+	if (requests)
+		printf("\n%s requests decided, %s matched no limit, %s denied; %s keys evicted before they "
+		       "had recovered\n",
+		       number(requests, "decisions", a, sizeof a), number(requests, "unmatched", b, sizeof b),
+		       number(requests, "denied", c, sizeof c),
+		       number(requests, "evicted_live", d, sizeof d));
+	print_happenings(document, now);
+}
