@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * conf: the directives, and the policy compiled while nginx reads them.
+ *
+ * The master, and `nginx -t`, only compile: a broken policy fails the test and refuses the reload, and the table is
+ * touched by nobody but the workers of a configuration that has been started (process.c).
+ */
+#include "doors/nginx/gate.h"
+
+#include <sys/mman.h>
+
+#include "policy/place.h"
+
+
+static ngx_int_t ngx_http_weir_preconfiguration(ngx_conf_t *cf);
+static ngx_int_t ngx_http_weir_postconfiguration(ngx_conf_t *cf);
+static void *ngx_http_weir_create_main_conf(ngx_conf_t *cf);
+static void *ngx_http_weir_create_loc_conf(ngx_conf_t *cf);
+static char *ngx_http_weir_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child);
+static char *ngx_http_weir_policy(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+static char *ngx_http_weir_table(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+static char *ngx_http_weir_flag(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+
+
+static ngx_conf_enum_t  ngx_http_weir_log_levels[] = {
+    { ngx_string("info"), NGX_LOG_INFO },
+    { ngx_string("notice"), NGX_LOG_NOTICE },
+    { ngx_string("warn"), NGX_LOG_WARN },
+    { ngx_string("error"), NGX_LOG_ERR },
+    { ngx_null_string, 0 }
+};
+
+
+static ngx_command_t  ngx_http_weir_commands[] = {
+
+    { ngx_string("weir_policy"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
+      ngx_http_weir_policy,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("weir_table"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE12,
+      ngx_http_weir_table,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("weir_log_level"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
+      ngx_conf_set_enum_slot,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      offsetof(ngx_http_weir_main_conf_t, log_level),
+      &ngx_http_weir_log_levels },
+
+    { ngx_string("weir"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_FLAG,
+      ngx_http_weir_flag,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_weir_loc_conf_t, enable),
+      NULL },
+
+      ngx_null_command
+};
+
+
+static ngx_http_module_t  ngx_http_weir_gate_module_ctx = {
+    ngx_http_weir_preconfiguration,        /* preconfiguration */
+    ngx_http_weir_postconfiguration,       /* postconfiguration */
+
+    ngx_http_weir_create_main_conf,        /* create main configuration */
+    NULL,                                  /* init main configuration */
+
+    NULL,                                  /* create server configuration */
+    NULL,                                  /* merge server configuration */
+
+    ngx_http_weir_create_loc_conf,         /* create location configuration */
+    ngx_http_weir_merge_loc_conf           /* merge location configuration */
+};
+
+
+ngx_module_t  ngx_http_weir_gate_module = {
+    NGX_MODULE_V1,
+    &ngx_http_weir_gate_module_ctx,        /* module context */
+    ngx_http_weir_commands,                /* module directives */
+    NGX_HTTP_MODULE,                       /* module type */
+    NULL,                                  /* init master */
+    NULL,                                  /* init module */
+    ngx_http_weir_init_process,            /* init process */
+    NULL,                                  /* init thread */
+    NULL,                                  /* exit thread */
+    ngx_http_weir_exit_process,            /* exit process */
+    NULL,                                  /* exit master */
+    NGX_MODULE_V1_PADDING
+};
+
+
+static ngx_int_t
+ngx_http_weir_preconfiguration(ngx_conf_t *cf)
+{
+    return ngx_http_weir_add_variables(cf);
+}
+
+
+static ngx_int_t
+ngx_http_weir_postconfiguration(ngx_conf_t *cf)
+{
+    ngx_http_core_loc_conf_t   *clcf;
+    ngx_http_weir_main_conf_t  *mcf;
+
+    mcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_weir_gate_module);
+
+    if (mcf->path.len == 0) {
+        if (mcf->wanted || mcf->table.len) {
+            ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                          "weir: \"%s\" needs a policy: "
+                          "put \"weir_policy FILE;\" into http{}",
+                          mcf->wanted ? "weir on" : "weir_table");
+            return NGX_ERROR;
+        }
+
+        return NGX_OK;
+    }
+
+    ngx_conf_init_uint_value(mcf->log_level, NGX_LOG_WARN);
+
+    clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
+    mcf->log = clcf->error_log ? clcf->error_log : &cf->cycle->new_log;
+
+    if (ngx_http_weir_check_variables(cf, mcf->policy.image) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    return ngx_http_weir_gate_init(cf);
+}
+
+
+static void *
+ngx_http_weir_create_main_conf(ngx_conf_t *cf)
+{
+    ngx_http_weir_main_conf_t  *mcf;
+
+    mcf = ngx_pcalloc(cf->pool, sizeof(ngx_http_weir_main_conf_t));
+    if (mcf == NULL) {
+        return NULL;
+    }
+
+    mcf->log_level = NGX_CONF_UNSET_UINT;
+
+    return mcf;
+}
+
+
+static void *
+ngx_http_weir_create_loc_conf(ngx_conf_t *cf)
+{
+    ngx_http_weir_loc_conf_t  *lcf;
+
+    lcf = ngx_pcalloc(cf->pool, sizeof(ngx_http_weir_loc_conf_t));
+    if (lcf == NULL) {
+        return NULL;
+    }
+
+    lcf->enable = NGX_CONF_UNSET;
+
+    return lcf;
+}
+
+
+static char *
+ngx_http_weir_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
+{
+    ngx_http_weir_loc_conf_t  *prev = parent;
+    ngx_http_weir_loc_conf_t  *conf = child;
+
+    ngx_conf_merge_value(conf->enable, prev->enable, 1);
+
+    return NGX_CONF_OK;
+}
+
+
+static char *
+ngx_http_weir_flag(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    char                       *rv;
+    ngx_http_weir_loc_conf_t   *lcf = conf;
+    ngx_http_weir_main_conf_t  *mcf;
+
+    rv = ngx_conf_set_flag_slot(cf, cmd, conf);
+
+    if (rv == NGX_CONF_OK && lcf->enable) {
+        mcf = ngx_http_conf_get_module_main_conf(cf,
+                                                 ngx_http_weir_gate_module);
+        mcf->wanted = 1;
+    }
+
+    return rv;
+}
+
+
+static char *
+ngx_http_weir_table(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    off_t                       size;
+    ngx_str_t                  *value;
+    ngx_http_weir_main_conf_t  *mcf = conf;
+
+    if (mcf->table.len) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+
+    if (value[1].len == 0) {
+        return "needs a path";
+    }
+
+    mcf->table = value[1];
+
+    if (ngx_conf_full_name(cf->cycle, &mcf->table, 0) != NGX_OK) {
+        return NGX_CONF_ERROR;
+    }
+
+    if (cf->args->nelts == 3) {
+        size = ngx_parse_offset(&value[2]);
+
+        if (size == (off_t) NGX_ERROR || (uint64_t) size < TABLE_SIZE_MIN
+            || (uint64_t) size > TABLE_SIZE_MAX)
+        {
+            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                               "weir: table size \"%V\" is not a size from "
+                               "64k to 64g", &value[2]);
+            return NGX_CONF_ERROR;
+        }
+
+        mcf->size = (uint64_t) size;
+    }
+
+    return NGX_CONF_OK;
+}
+
+
+static void
+ngx_http_weir_free_policy(void *data)
+{
+    policy_free(data);
+}
+
+
+static void
+ngx_http_weir_unmap(void *data)
+{
+    (void) munmap(data, sizeof(ngx_http_weir_shared_t));
+}
+
+
+static void
+ngx_http_weir_report(ngx_conf_t *cf, struct policy *policy)
+{
+    size_t                  i;
+    ngx_uint_t              level;
+    struct policy_finding  *f;
+
+    for (i = 0; i < policy->finding_count; i++) {
+        f = &policy->findings[i];
+
+        level = f->severity == POLICY_ERROR ? NGX_LOG_EMERG
+              : f->severity == POLICY_WARNING ? NGX_LOG_WARN : NGX_LOG_NOTICE;
+
+        ngx_conf_log_error(level, cf, 0, "weir: %s:%ui:%ui: %s: %s", f->file,
+                           (ngx_uint_t) f->line, (ngx_uint_t) f->column,
+                           f->severity == POLICY_ERROR ? "error"
+                           : f->severity == POLICY_WARNING ? "warning" : "note",
+                           f->message);
+    }
+
+    if (policy->errors > POLICY_FINDINGS_MAX) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "weir: %uz errors in all; \"weir check\" shows "
+                           "them with their places", policy->errors);
+    }
+}
+
+
+static char *
+ngx_http_weir_policy(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_str_t                  *value, path;
+    ngx_pool_cleanup_t         *cln;
+    struct policy_options       options;
+    ngx_http_weir_main_conf_t  *mcf = conf;
+
+    if (mcf->path.len) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    path = value[1];
+
+    if (path.len == 0) {
+        return "needs a file";
+    }
+
+    if (ngx_conf_full_name(cf->cycle, &path, 1) != NGX_OK) {
+        return NGX_CONF_ERROR;
+    }
+
+    mcf->path.data = ngx_palloc(cf->pool, PLACE_MAX);
+    if (mcf->path.data == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    if (!policy_absolute_path((char *) path.data, (char *) mcf->path.data,
+                              PLACE_MAX))
+    {
+        return "has too long a path";
+    }
+
+    mcf->path.len = ngx_strlen(mcf->path.data);
+
+    cln = ngx_pool_cleanup_add(cf->pool, 0);
+    if (cln == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    ngx_memzero(&options, sizeof(struct policy_options));
+    options.path = (char *) mcf->path.data;
+
+    policy_load(&options, &mcf->policy);
+
+    cln->handler = ngx_http_weir_free_policy;
+    cln->data = &mcf->policy;
+
+    ngx_http_weir_report(cf, &mcf->policy);
+
+    if (mcf->policy.image == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    cln = ngx_pool_cleanup_add(cf->pool, 0);
+    if (cln == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    mcf->shared = mmap(NULL, sizeof(ngx_http_weir_shared_t),
+                       PROT_READ|PROT_WRITE, MAP_SHARED|MAP_ANONYMOUS, -1, 0);
+
+    if (mcf->shared == MAP_FAILED) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, ngx_errno,
+                           "weir: no memory to share among the workers");
+        return NGX_CONF_ERROR;
+    }
+
+    cln->handler = ngx_http_weir_unmap;
+    cln->data = mcf->shared;
+
+    return NGX_CONF_OK;
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * gate: decides a request in PREACCESS, once, and makes it wait its turn.
+ *
+ * Once means once for the main request: not in subrequests, not after internal redirects, not for the location that an
+ * error page leads to. What never comes here (`return`, redirects, 413) is decided by the header filter (filter.c).
+ */
+#include "doors/nginx/gate.h"
+
+
+static ngx_int_t ngx_http_weir_handler(ngx_http_request_t *r);
+static ngx_int_t ngx_http_weir_refuse(ngx_http_request_t *r,
+    ngx_http_weir_record_t *record);
+static ngx_int_t ngx_http_weir_wait(ngx_http_request_t *r, ngx_msec_t ms);
+static void ngx_http_weir_delay(ngx_http_request_t *r);
+
+
+ngx_int_t
+ngx_http_weir_gate_init(ngx_conf_t *cf)
+{
+    ngx_http_handler_pt        *h;
+    ngx_http_core_main_conf_t  *cmcf;
+
+    cmcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_core_module);
+
+    h = ngx_array_push(&cmcf->phases[NGX_HTTP_PREACCESS_PHASE].handlers);
+    if (h == NULL) {
+        return NGX_ERROR;
+    }
+
+    *h = ngx_http_weir_handler;
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_weir_handler(ngx_http_request_t *r)
+{
+    ngx_http_weir_record_t    *record;
+    ngx_http_weir_loc_conf_t  *lcf;
+
+    if (r != r->main || r->post_action) {
+        return NGX_DECLINED;
+    }
+
+    record = ngx_http_weir_record_find(r);
+
+    if (record) {
+        if (!record->waiting) {
+            return NGX_DECLINED;
+        }
+
+    } else {
+        record = ngx_http_weir_record_add(r);
+        if (record == NULL) {
+            return NGX_HTTP_INTERNAL_SERVER_ERROR;
+        }
+
+        lcf = ngx_http_get_module_loc_conf(r, ngx_http_weir_gate_module);
+
+        if (!lcf->enable) {
+            /* for good: neither a later location nor the header filter decides */
+            return NGX_DECLINED;
+        }
+
+        if (ngx_http_weir_record_begin(record, 1) != NGX_OK) {
+            return NGX_HTTP_INTERNAL_SERVER_ERROR;
+        }
+    }
+
+    switch (ngx_http_weir_decide(record)) {
+
+    case NGX_AGAIN:
+        return ngx_http_weir_wait(r, record->flow->verdict.wait_ms);
+
+    case NGX_BUSY:
+        return ngx_http_weir_refuse(r, record);
+
+    case NGX_ABORT:
+        return NGX_HTTP_CLOSE;
+
+    default:
+        /* not NGX_OK, which would skip what else stands in this phase */
+        return NGX_DECLINED;
+    }
+}
+
+
+ngx_int_t
+ngx_http_weir_decide(ngx_http_weir_record_t *record)
+{
+    enum flow_step              step;
+    ngx_http_weir_main_conf_t  *mcf;
+
+    if (record->flow == NULL) {
+        return NGX_DECLINED;
+    }
+
+    step = flow_run(record->flow);
+
+    record->waiting = (step != FLOW_DONE);
+
+    if (record->waiting) {
+        return NGX_AGAIN;
+    }
+
+    mcf = ngx_http_get_module_main_conf(record->request,
+                                        ngx_http_weir_gate_module);
+
+    ngx_http_weir_log_decision(mcf, record);
+
+    switch (record->flow->verdict.action) {
+
+    case FLOW_REFUSE:
+        return NGX_BUSY;
+
+    case FLOW_CLOSE:
+        return NGX_ABORT;
+
+    default:
+        return NGX_DECLINED;
+    }
+}
+
+
+/* The operator's page, by nginx's own means, or our answer. */
+
+static ngx_int_t
+ngx_http_weir_refuse(ngx_http_request_t *r, ngx_http_weir_record_t *record)
+{
+    ngx_uint_t  status;
+
+    status = record->flow->verdict.http_status;
+
+    if (!record->flow->grpc && ngx_http_weir_has_page(r, status)) {
+        return status;
+    }
+
+    ngx_http_weir_answer_send(r, record);
+
+    return NGX_DONE;
+}
+
+
+/*
+ * The connection's own write event, with its `delayed` flag, as limit_req does it: a private timer would break limit_rate
+ * and subrequests. A client that goes away is noticed (499); the phases resume with this handler.
+ */
+
+static ngx_int_t
+ngx_http_weir_wait(ngx_http_request_t *r, ngx_msec_t ms)
+{
+    if (r->connection->read->ready) {
+        ngx_post_event(r->connection->read, &ngx_posted_events);
+
+    } else {
+        if (ngx_handle_read_event(r->connection->read, 0) != NGX_OK) {
+            return NGX_HTTP_INTERNAL_SERVER_ERROR;
+        }
+    }
+
+    r->read_event_handler = ngx_http_test_reading;
+    r->write_event_handler = ngx_http_weir_delay;
+
+    r->connection->write->delayed = 1;
+    ngx_add_timer(r->connection->write, ms);
+
+    return NGX_AGAIN;
+}
+
+
+static void
+ngx_http_weir_delay(ngx_http_request_t *r)
+{
+    ngx_event_t  *wev;
+
+    wev = r->connection->write;
+
+    if (wev->delayed) {
+
+        if (ngx_handle_write_event(wev, 0) != NGX_OK) {
+            ngx_http_finalize_request(r, NGX_HTTP_INTERNAL_SERVER_ERROR);
+        }
+
+        return;
+    }
+
+    if (ngx_handle_read_event(r->connection->read, 0) != NGX_OK) {
+        ngx_http_finalize_request(r, NGX_HTTP_INTERNAL_SERVER_ERROR);
+        return;
+    }
+
+    r->read_event_handler = ngx_http_block_reading;
+    r->write_event_handler = ngx_http_core_run_phases;
+
+    ngx_http_core_run_phases(r);
+}

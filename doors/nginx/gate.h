@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * gate: the policy at nginx's own door. What the files of this folder share.
+ *
+ *   conf.c     directives; the policy is compiled while nginx reads its configuration
+ *   process.c  a worker starts: opens the table, publishes once per started configuration
+ *   world.c    table and image that decide, and when to change them
+ *   record.c   what is known of one request
+ *   request.c  nginx's request as flow understands it
+ *   gate.c     decides in PREACCESS, delays
+ *   filter.c   decides what never got there; adds headers
+ *   headers.c  rate headers on the way out      cors.c  what browsers need to read them
+ *   answer.c   the body of a refusal
+ *   vars.c     $weir_status and the others      log.c   refusals, in few lines
+ *
+ * A worker has one thread; whatever is static is that worker's.
+ */
+#ifndef WEIR_DOORS_NGINX_GATE_H
+#define WEIR_DOORS_NGINX_GATE_H
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "flow/flow.h"
+#include "policy/policy.h"
+
+
+/* One page that the workers of one started configuration share with their master. */
+typedef struct {
+    ngx_atomic_t                 publisher;    /* 0: nobody yet; a pid: at it; NGX_HTTP_WEIR_PUBLISHED */
+    ngx_atomic_t                 hinted;       /* second of the last hint about an untrusted address */
+} ngx_http_weir_shared_t;
+
+#define NGX_HTTP_WEIR_PUBLISHED  ((ngx_atomic_uint_t) -1)
+
+
+typedef struct {
+    ngx_str_t                    path;         /* of the policy, absolute; len 0: no weir_policy */
+    ngx_str_t                    table;        /* len 0: the policy's own (policy_table_path) */
+    uint64_t                     size;
+    ngx_uint_t                   log_level;
+    struct policy                policy;       /* as compiled at configuration */
+    ngx_http_weir_shared_t      *shared;
+    ngx_log_t                   *log;          /* of http{} */
+    unsigned                     wanted:1;     /* "weir on" stands somewhere */
+    unsigned                     started:1;    /* this process has published it or seen that another did */
+} ngx_http_weir_main_conf_t;
+
+
+typedef struct {
+    ngx_flag_t                   enable;
+} ngx_http_weir_loc_conf_t;
+
+
+/* A table in which requests may still be deciding, and an image likewise: counted, so that a delayed request finishes
+ * where it began. */
+typedef struct {
+    struct table                *table;
+    ngx_uint_t                   references;
+} ngx_http_weir_table_t;
+
+
+typedef struct {
+    struct flow_env              env;
+    ngx_http_weir_table_t       *table;
+    struct policy_image         *image;
+    uint64_t                     seen;         /* the generation word when the image was mapped */
+    size_t                       flow_size;
+    ngx_uint_t                   references;
+} ngx_http_weir_world_t;
+
+
+typedef struct {
+    ngx_http_request_t          *request;      /* the main one */
+    ngx_http_weir_world_t       *world;        /* one reference; NULL: undecided for good (off, failed) */
+    struct flow                 *flow;         /* NULL as above */
+    struct flow_answer          *answer;       /* behind the flow; filled by ngx_http_weir_answer_of */
+    struct flow_request          in;
+    unsigned                     waiting:1;    /* its turn has not come */
+    unsigned                     failed:1;     /* there was nothing to decide with */
+    unsigned                     answered:1;   /* `answer` is filled */
+    unsigned                     replace:1;    /* the body to come gives way to the refusal's */
+    unsigned                     replaced:1;   /* it has been sent */
+    unsigned                     paged:1;      /* header_only was set to make way for the operator's page */
+} ngx_http_weir_record_t;
+
+
+/* world.c. The world for a request that begins now, or NULL (the log says why); *t: what time it is, read once. */
+ngx_http_weir_world_t *ngx_http_weir_world(ngx_http_weir_main_conf_t *mcf, struct algo_time *t);
+ngx_http_weir_world_t *ngx_http_weir_world_hold(ngx_http_weir_world_t *world);
+void ngx_http_weir_world_drop(ngx_http_weir_world_t *world);
+void ngx_http_weir_world_close(void);          /* the process ends */
+
+/* process.c. Publishes if this configuration has not been, or if the table has no policy at all: then `last`, if the
+ * process decided with one before. NGX_OK: nothing is left to do. */
+ngx_int_t ngx_http_weir_publish(ngx_http_weir_main_conf_t *mcf, struct table *table, const struct image *last);
+ngx_int_t ngx_http_weir_init_process(ngx_cycle_t *cycle);
+void ngx_http_weir_exit_process(ngx_cycle_t *cycle);
+
+/* record.c. It hangs in a cleanup of the request's pool, where internal redirects do not wipe it. */
+ngx_http_weir_record_t *ngx_http_weir_record_find(ngx_http_request_t *r);
+ngx_http_weir_record_t *ngx_http_weir_record_add(ngx_http_request_t *r);
+/* Begins to decide in the world of now; without one the record says `failed`. NGX_ERROR: out of memory. */
+ngx_int_t ngx_http_weir_record_begin(ngx_http_weir_record_t *record, ngx_uint_t can_wait);
+
+/* request.c */
+void ngx_http_weir_request(ngx_http_request_t *r, ngx_http_weir_record_t *record);
+
+/* gate.c. Lets the flow go on: NGX_DECLINED passed, NGX_AGAIN wait (flow->verdict.wait_ms), NGX_BUSY refused,
+ * NGX_ABORT close without an answer. */
+ngx_int_t ngx_http_weir_decide(ngx_http_weir_record_t *record);
+ngx_int_t ngx_http_weir_gate_init(ngx_conf_t *cf);
+
+/* answer.c. Does the operator have a page for this status here? */
+ngx_uint_t ngx_http_weir_has_page(ngx_http_request_t *r, ngx_uint_t status);
+/* Headers and, of a refusal, body: computed once; the texts live as long as the record. */
+struct flow_answer *ngx_http_weir_answer_of(ngx_http_weir_record_t *record);
+/* A refusal: lets the request's body go, puts status, type and length into headers_out. */
+ngx_int_t ngx_http_weir_answer_begin(ngx_http_request_t *r, ngx_http_weir_record_t *record);
+/* Its body, past the filter `next`. */
+ngx_int_t ngx_http_weir_answer_body(ngx_http_request_t *r, ngx_http_weir_record_t *record,
+    ngx_http_output_body_filter_pt next);
+/* All of it; finalizes the request. */
+void ngx_http_weir_answer_send(ngx_http_request_t *r, ngx_http_weir_record_t *record);
+
+/* headers.c. Idempotent: a response may pass the header filters twice. */
+ngx_int_t ngx_http_weir_headers(ngx_http_request_t *r, ngx_http_weir_record_t *record);
+/* The nth header of that name in headers_out, or NULL. */
+ngx_table_elt_t *ngx_http_weir_header_out(ngx_http_request_t *r, struct text name, ngx_uint_t nth);
+/* Name and value must live as long as the request. */
+ngx_int_t ngx_http_weir_header_push(ngx_http_request_t *r, struct text name, struct text value);
+
+/* vars.c */
+ngx_int_t ngx_http_weir_add_variables(ngx_conf_t *cf);
+/* Names of the policy's `var.NAME` keys must be variables that nginx knows. */
+ngx_int_t ngx_http_weir_check_variables(ngx_conf_t *cf, const struct image *image);
+
+/* log.c */
+void ngx_http_weir_log_decision(ngx_http_weir_main_conf_t *mcf, ngx_http_weir_record_t *record);
+void ngx_http_weir_log_flush(void);
+/* A failure that lasts: said once, then at most every ten seconds. */
+void ngx_http_weir_complain(ngx_log_t *log, const char *sentence, enum weir_error error, const char *then);
+
+
+extern ngx_module_t  ngx_http_weir_gate_module;
+extern ngx_module_t  ngx_http_weir_filter_module;
+extern ngx_module_t  ngx_http_weir_cors_module;
+
+
+#endif

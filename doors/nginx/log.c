@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * log: refusals, in few lines.
+ *
+ * A flood must not fill the disk: what a limit refuses is counted for a second and told in one line with a sample. The
+ * timer that ends the second is cancelable (it keeps no old worker alive); what is left then is told at the exit.
+ */
+#include "doors/nginx/gate.h"
+
+#include "table/ledger.h"
+
+
+enum {
+    NGX_HTTP_WEIR_REFUSED,
+    NGX_HTTP_WEIR_SHADOW,
+    NGX_HTTP_WEIR_DENIED,
+    NGX_HTTP_WEIR_KINDS
+};
+
+
+typedef struct {
+    ngx_uint_t               count;            /* in the second that runs */
+    ngx_uint_t               next;             /* of the list of those that count, plus one */
+    size_t                   name_len;
+    size_t                   line_len;
+    struct address           client;
+    unsigned                 has_client:1;
+    u_char                   name[LEDGER_NAME_MAX];
+    u_char                   line[160];        /* method and target, as sent: hostile */
+} ngx_http_weir_tally_t;
+
+
+static void ngx_http_weir_log_count(ngx_http_weir_main_conf_t *mcf,
+    ngx_http_weir_record_t *record, ngx_uint_t kind, uint32_t limit,
+    uint32_t counter);
+static void ngx_http_weir_log_timer(ngx_event_t *ev);
+static void ngx_http_weir_log_write(ngx_http_weir_tally_t *tally,
+    ngx_uint_t kind);
+static void ngx_http_weir_log_hint(ngx_http_weir_main_conf_t *mcf,
+    ngx_http_weir_record_t *record);
+
+
+/* by statistics index of the limit: those beyond share the first */
+static ngx_http_weir_tally_t       ngx_http_weir_tallies[NGX_HTTP_WEIR_KINDS][TABLE_STAT_COUNT];
+static ngx_uint_t                  ngx_http_weir_counting;    /* first of the list, plus one */
+static ngx_event_t                 ngx_http_weir_timer;
+static ngx_connection_t            ngx_http_weir_dummy = { .fd = (ngx_socket_t) -1 };
+static ngx_http_weir_main_conf_t  *ngx_http_weir_log_conf;
+
+
+void
+ngx_http_weir_log_decision(ngx_http_weir_main_conf_t *mcf,
+    ngx_http_weir_record_t *record)
+{
+    size_t                      i;
+    uint32_t                    last;
+    struct flow                *flow;
+    const struct flow_hit      *hit;
+    const struct flow_verdict  *verdict;
+
+    flow = record->flow;
+    verdict = &flow->verdict;
+
+    if (flow->untrusted_forward) {
+        ngx_http_weir_log_hint(mcf, record);
+    }
+
+    if (verdict->status == FLOW_UNLIMITED
+        || mcf->log->log_level < mcf->log_level)
+    {
+        return;
+    }
+
+    last = FLOW_NONE;
+
+    for (i = 0; i < flow->hit_count; i++) {
+        hit = &flow->hits[i];
+
+        if (hit->shadow && !hit->allowed && !hit->skipped
+            && hit->limit != last)    /* once, however many rates it has */
+        {
+            last = hit->limit;
+            ngx_http_weir_log_count(mcf, record, NGX_HTTP_WEIR_SHADOW,
+                                    hit->limit, hit->counter);
+        }
+    }
+
+    if (verdict->action == FLOW_PASS) {
+        return;
+    }
+
+    ngx_http_weir_log_count(mcf, record,
+                            verdict->limit_index == FLOW_NONE
+                            ? NGX_HTTP_WEIR_DENIED : NGX_HTTP_WEIR_REFUSED,
+                            verdict->limit_index, verdict->counter_index);
+}
+
+
+static void
+ngx_http_weir_log_count(ngx_http_weir_main_conf_t *mcf,
+    ngx_http_weir_record_t *record, ngx_uint_t kind, uint32_t limit,
+    uint32_t counter)
+{
+    u_char                      *p, *last;
+    ngx_uint_t                   stat;
+    struct text                  name;
+    const struct image          *image;
+    ngx_http_weir_tally_t       *tally;
+    const struct image_limit    *limits;
+    const struct image_counter  *counters;
+
+    image = record->world->env.image;
+    limits = image_at(image, image->limits.offset);
+    counters = image_at(image, image->counters.offset);
+
+    stat = 0;
+    name = TEXT("");
+
+    if (kind != NGX_HTTP_WEIR_DENIED) {
+        name = image_text(image, limits[limit].name);
+
+        if (counter != FLOW_NONE) {
+            stat = counters[counter].stat % TABLE_STAT_COUNT;
+        }
+    }
+
+    tally = &ngx_http_weir_tallies[kind][stat];
+
+    if (tally->count++ == 0) {
+        tally->next = ngx_http_weir_counting;
+        ngx_http_weir_counting = kind * TABLE_STAT_COUNT + stat + 1;
+    }
+
+    tally->name_len = ngx_min(name.size, sizeof(tally->name));
+    ngx_memcpy(tally->name, name.data, tally->name_len);
+
+    tally->client = record->flow->client;
+    tally->has_client = record->flow->has_client;
+
+    p = tally->line;
+    last = p + sizeof(tally->line);
+
+    p = ngx_slprintf(p, last, "%*s %*s",
+                     record->in.method.size, record->in.method.data,
+                     record->in.target.size, record->in.target.data);
+
+    tally->line_len = p - tally->line;
+
+    if (ngx_http_weir_timer.timer_set || ngx_exiting) {
+        return;
+    }
+
+    ngx_http_weir_log_conf = mcf;
+    ngx_http_weir_timer.handler = ngx_http_weir_log_timer;
+    ngx_http_weir_timer.data = &ngx_http_weir_dummy;
+    ngx_http_weir_timer.log = mcf->log;
+    ngx_http_weir_timer.cancelable = 1;
+
+    ngx_add_timer(&ngx_http_weir_timer, 1000);
+}
+
+
+static void
+ngx_http_weir_log_timer(ngx_event_t *ev)
+{
+    ngx_http_weir_log_flush();
+}
+
+
+void
+ngx_http_weir_log_flush(void)
+{
+    ngx_uint_t              i;
+    ngx_http_weir_tally_t  *tally;
+
+    while (ngx_http_weir_counting) {
+        i = ngx_http_weir_counting - 1;
+
+        tally = &ngx_http_weir_tallies[i / TABLE_STAT_COUNT]
+                                      [i % TABLE_STAT_COUNT];
+
+        ngx_http_weir_log_write(tally, i / TABLE_STAT_COUNT);
+
+        ngx_http_weir_counting = tally->next;
+        tally->count = 0;
+    }
+}
+
+
+static void
+ngx_http_weir_log_write(ngx_http_weir_tally_t *tally, ngx_uint_t kind)
+{
+    char        client[ADDRESS_TEXT_MAX];
+    u_char     *p, *last, c, line[sizeof(tally->line) * 4];
+    size_t      i;
+    ngx_str_t   name;
+
+    p = line;
+    last = line + sizeof(line);
+
+    for (i = 0; i < tally->line_len; i++) {
+        c = tally->line[i];
+
+        if (c < 0x20 || c >= 0x7f || c == '"' || c == '\\') {
+            p = ngx_slprintf(p, last, "\\x%02Xi", (ngx_uint_t) c);
+
+        } else {
+            *p++ = c;
+        }
+    }
+
+    if (tally->has_client) {
+        (void) address_format(&tally->client, client);
+
+    } else {
+        (void) ngx_cpystrn((u_char *) client, (u_char *) "unix:",
+                           sizeof(client));
+    }
+
+    name.len = tally->name_len;
+    name.data = tally->name;
+
+    ngx_log_error(ngx_http_weir_log_conf->log_level,
+                  ngx_http_weir_log_conf->log, 0,
+                  "weir: %s%V%s %s %ui request%s in the last second, "
+                  "last: client %s \"%*s\"",
+                  kind == NGX_HTTP_WEIR_DENIED ? "the deny list" : "limit \"",
+                  &name, kind == NGX_HTTP_WEIR_DENIED ? "" : "\"",
+                  kind == NGX_HTTP_WEIR_SHADOW ? "would have refused"
+                                               : "refused",
+                  tally->count, tally->count == 1 ? "" : "s",
+                  client, (size_t) (p - line), line);
+}
+
+
+/*
+ * A proxy that is not trusted makes all its clients one. Said at most once a minute; not where realip has put another
+ * address in the peer's place, because then the operator has already said whom to trust.
+ */
+
+static void
+ngx_http_weir_log_hint(ngx_http_weir_main_conf_t *mcf,
+    ngx_http_weir_record_t *record)
+{
+    char                        peer[ADDRESS_TEXT_MAX];
+    ngx_str_t                   name, *addr;
+    struct text                 value;
+    const char                 *header, *from;
+    ngx_atomic_uint_t           now, hinted;
+    ngx_http_variable_value_t  *v;
+
+    now = (ngx_atomic_uint_t) ngx_time();
+    hinted = mcf->shared->hinted;
+
+    if (!record->in.has_peer || (hinted != 0 && now - hinted < 60)) {
+        return;
+    }
+
+    ngx_str_set(&name, "realip_remote_addr");
+    addr = &record->request->connection->addr_text;
+
+    v = ngx_http_get_variable(record->request, &name,
+                              ngx_hash_key(name.data, name.len));
+
+    if (v && !v->not_found
+        && (v->len != addr->len
+            || ngx_memcmp(v->data, addr->data, addr->len) != 0))
+    {
+        return;
+    }
+
+    if (!ngx_atomic_cmp_set(&mcf->shared->hinted, hinted, now)) {
+        return;
+    }
+
+    header = "X-Forwarded-For";
+    from = "x-forwarded-for";
+
+    if (!record->in.header(record->in.door, TEXT("x-forwarded-for"), 0,
+                           &value))
+    {
+        header = "Forwarded";
+        from = "forwarded";
+    }
+
+    (void) address_format(&record->in.peer, peer);
+
+    ngx_log_error(NGX_LOG_WARN, mcf->log, 0,
+                  "weir: %s from untrusted %s: all its clients share one "
+                  "bucket; if it is your proxy: "
+                  "clients: {address: {from: %s, trusted: [%s]}}",
+                  header, peer, from, peer);
+}
+
+
+void
+ngx_http_weir_complain(ngx_log_t *log, const char *sentence,
+    enum weir_error error, const char *then)
+{
+    ngx_log_error(NGX_LOG_CRIT, log, 0, "weir: %s: %s; %s",
+                  sentence, weir_error_cure(error), then);
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * world: the table and the image that decide now, and when to change them.
+ *
+ * One relaxed load a request tells whether a new policy has been published; once a second the table's path is looked at
+ * again. Nothing here gives up: whatever cannot be opened or mapped leaves the last good world in force, or lets traffic
+ * pass undecided, says so, and is tried again ten seconds later at a request.
+ */
+#include "doors/nginx/gate.h"
+
+#include "policy/place.h"
+#include "table/stats.h"
+
+
+#define NGX_HTTP_WEIR_RETRY  10    /* seconds */
+
+
+static ngx_http_weir_world_t *ngx_http_weir_world_open(
+    ngx_http_weir_main_conf_t *mcf, const struct image *last);
+static ngx_http_weir_world_t *ngx_http_weir_world_map(
+    ngx_http_weir_main_conf_t *mcf, ngx_http_weir_table_t *table);
+static void ngx_http_weir_world_follow(ngx_http_weir_main_conf_t *mcf,
+    ngx_http_weir_world_t *world, ngx_uint_t replaced);
+static void ngx_http_weir_world_change(ngx_http_weir_world_t *world);
+static void ngx_http_weir_table_drop(ngx_http_weir_table_t *table);
+
+
+static ngx_http_weir_world_t  *ngx_http_weir_current;
+static struct flow_recorder    ngx_http_weir_recorder;
+static time_t                  ngx_http_weir_retry_at;
+static uint64_t                ngx_http_weir_unmappable;  /* generation word under which the image was bad */
+
+
+ngx_http_weir_world_t *
+ngx_http_weir_world(ngx_http_weir_main_conf_t *mcf, struct algo_time *t)
+{
+    ngx_uint_t              replaced;
+    ngx_http_weir_world_t  *world;
+
+    world = ngx_http_weir_current;
+
+    if (world) {
+        table_time(world->env.table, t);
+        replaced = table_replaced(world->env.table, t->now);
+
+        if (table_generation(world->env.table) == world->seen
+            && mcf->started && !replaced)
+        {
+            return world;
+        }
+
+        ngx_http_weir_world_follow(mcf, world, replaced);
+
+    } else if (ngx_time() >= ngx_http_weir_retry_at) {
+        ngx_http_weir_world_change(ngx_http_weir_world_open(mcf, NULL));
+    }
+
+    world = ngx_http_weir_current;
+
+    if (world) {
+        table_time(world->env.table, t);
+    }
+
+    return world;
+}
+
+
+/* Another file at the table's path, a configuration not published yet, another generation: in this order. */
+
+static void
+ngx_http_weir_world_follow(ngx_http_weir_main_conf_t *mcf,
+    ngx_http_weir_world_t *world, ngx_uint_t replaced)
+{
+    uint64_t    generation;
+    ngx_uint_t  due;
+
+    due = ngx_time() >= ngx_http_weir_retry_at;
+
+    if (replaced && due) {
+        ngx_http_weir_world_change(
+            ngx_http_weir_world_open(mcf, world->env.image));
+        return;
+    }
+
+    if (!mcf->started && due
+        && ngx_http_weir_publish(mcf, world->env.table, world->env.image)
+           != NGX_OK)
+    {
+        ngx_http_weir_retry_at = ngx_time() + NGX_HTTP_WEIR_RETRY;
+    }
+
+    generation = table_generation(world->env.table);
+
+    if (generation != world->seen
+        && (generation != ngx_http_weir_unmappable || due))
+    {
+        ngx_http_weir_world_change(ngx_http_weir_world_map(mcf, world->table));
+    }
+}
+
+
+/* A table opened, a policy in it, and that mapped. NULL: said why, try later. */
+
+static ngx_http_weir_world_t *
+ngx_http_weir_world_open(ngx_http_weir_main_conf_t *mcf,
+    const struct image *last)
+{
+    char                    why[1024], path[PLACE_MAX];
+    ngx_int_t               rc;
+    enum weir_error         error;
+    struct table_options    options;
+    ngx_http_weir_table_t  *table;
+    ngx_http_weir_world_t  *world;
+
+    ngx_http_weir_retry_at = ngx_time() + NGX_HTTP_WEIR_RETRY;
+
+    ngx_memzero(&options, sizeof(struct table_options));
+    options.size = mcf->size;
+    options.create = true;
+
+    if (mcf->table.len) {
+        options.path = (char *) mcf->table.data;
+
+    } else {
+        if (!policy_table_path((char *) mcf->path.data, (unsigned) geteuid(),
+                               path, PLACE_MAX))
+        {
+            ngx_http_weir_complain(mcf->log, "the policy's path is too long",
+                                   WEIR_SYSTEM, "name a table: weir_table");
+            return NULL;
+        }
+
+        options.path = path;
+    }
+
+    table = ngx_alloc(sizeof(ngx_http_weir_table_t), mcf->log);
+    if (table == NULL) {
+        return NULL;
+    }
+
+    table->references = 1;
+
+    error = table_open(&options, &table->table, why, sizeof(why));
+
+    if (error != WEIR_OK) {
+        ngx_free(table);
+        ngx_http_weir_complain(mcf->log, why, error, last
+                               ? "deciding goes on in the old table"
+                               : "requests pass undecided");
+        return NULL;
+    }
+
+    world = NULL;
+    rc = ngx_http_weir_publish(mcf, table->table, last);
+
+    if (rc == NGX_OK || table_generation(table->table) != 0) {
+        world = ngx_http_weir_world_map(mcf, table);
+
+        if (world && rc == NGX_OK) {
+            ngx_http_weir_retry_at = 0;
+        }
+    }
+
+    ngx_http_weir_table_drop(table);
+
+    return world;
+}
+
+
+/* The image that is published now. On failure NULL, and the last good one remains in force. */
+
+static ngx_http_weir_world_t *
+ngx_http_weir_world_map(ngx_http_weir_main_conf_t *mcf,
+    ngx_http_weir_table_t *table)
+{
+    char                    why[1024];
+    uint64_t                seen;
+    enum weir_error         error;
+    struct policy_image    *image;
+    ngx_http_weir_world_t  *world;
+
+    world = ngx_alloc(sizeof(ngx_http_weir_world_t), mcf->log);
+    if (world == NULL) {
+        return NULL;
+    }
+
+    seen = table_generation(table->table);
+
+    error = policy_current(table->table, &image, why, sizeof(why));
+
+    if (error != WEIR_OK) {
+        ngx_free(world);
+
+        ngx_http_weir_retry_at = ngx_time() + NGX_HTTP_WEIR_RETRY;
+
+        if (ngx_http_weir_unmappable != seen) {
+            ngx_http_weir_unmappable = seen;
+            stats_add(&stats_process(table->table)->policy_errors, 1);
+        }
+
+        ngx_http_weir_complain(mcf->log, why, error, ngx_http_weir_current
+                               ? "the last good policy remains in force"
+                               : "requests pass undecided");
+        return NULL;
+    }
+
+    ngx_http_weir_unmappable = 0;
+
+    table->references++;
+
+    world->env.table = table->table;
+    world->env.image = image->image;
+    world->env.recorder = &ngx_http_weir_recorder;
+    world->table = table;
+    world->image = image;
+    world->seen = seen;
+    world->flow_size = flow_size(image->image);
+    world->references = 1;
+
+    table_hold_generation(table->table, image->image->generation);
+
+    ngx_log_error(NGX_LOG_NOTICE, mcf->log, 0,
+                  "weir: policy generation %uL is in force",
+                  image->image->generation);
+
+    return world;
+}
+
+
+static void
+ngx_http_weir_world_change(ngx_http_weir_world_t *world)
+{
+    if (world) {
+        ngx_http_weir_world_close();
+        ngx_http_weir_current = world;
+    }
+}
+
+
+ngx_http_weir_world_t *
+ngx_http_weir_world_hold(ngx_http_weir_world_t *world)
+{
+    world->references++;
+
+    return world;
+}
+
+
+void
+ngx_http_weir_world_drop(ngx_http_weir_world_t *world)
+{
+    if (--world->references) {
+        return;
+    }
+
+    policy_drop(&world->image);
+    ngx_http_weir_table_drop(world->table);
+    ngx_free(world);
+}
+
+
+void
+ngx_http_weir_world_close(void)
+{
+    if (ngx_http_weir_current) {
+        ngx_http_weir_world_drop(ngx_http_weir_current);
+        ngx_http_weir_current = NULL;
+    }
+}
+
+
+static void
+ngx_http_weir_table_drop(ngx_http_weir_table_t *table)
+{
+    if (--table->references) {
+        return;
+    }
+
+    table_close(&table->table);
+    ngx_free(table);
+}
