@@ -9,7 +9,7 @@
  */
 #include "flow/keybytes.h"
 #include "flow/read.h"
-#include "flow/value.h"
+#include "flow/named.h"
 
 #define KIND_ANONYMOUS 0xffu
 
@@ -39,12 +39,12 @@ static struct text path_text(const struct flow *flow, uint32_t clause_index)
 
 /* What a part says about this request; `masked` is room for an address. False if it says nothing. */
 static bool resolve(const struct flow *flow, uint32_t clause, const struct image_key_part *part,
-		    struct address *masked, struct value *out)
+		    struct address *masked, struct named *out)
 {
 	const struct flow_request *request = flow->request;
 	struct text name = image_text(flow->env->image, part->name);
 
-	*out = (struct value){.coding = VALUE_PLAIN};
+	*out = (struct named){.coding = NAMED_PLAIN};
 	switch ((enum image_key_kind)part->kind) {
 	case IMAGE_KEY_SITE:
 		return true;
@@ -56,11 +56,11 @@ static bool resolve(const struct flow *flow, uint32_t clause, const struct image
 		}
 		return true;
 	case IMAGE_KEY_HEADER:
-		return value_header(request, name, out);
+		return named_header(request, name, out);
 	case IMAGE_KEY_COOKIE:
-		return value_cookie(request, name, out);
+		return named_cookie(request, name, out);
 	case IMAGE_KEY_QUERY:
-		return value_query(flow->query, name, out);
+		return named_query(flow->query, name, out);
 	case IMAGE_KEY_HOST:
 		out->raw = flow->subject.host;
 		break;
@@ -90,7 +90,7 @@ struct walk {
 	const struct image_limit *limit;
 	uint32_t at;
 	struct image_key_part part; /* chosen */
-	struct value value;
+	struct named value;
 	struct address masked;
 	bool present;
 };
@@ -132,12 +132,12 @@ static void add_value(struct keybytes *key, const struct walk *walk)
 	size_t at = 0, got;
 
 	keybytes_part(key, (uint8_t)walk->part.kind, image_text(walk->flow->env->image, walk->part.name),
-		      value_size(&walk->value));
-	if (walk->value.coding == VALUE_PLAIN) {
+		      named_size(&walk->value));
+	if (walk->value.coding == NAMED_PLAIN) {
 		keybytes_add(key, walk->value.raw.data, walk->value.raw.size);
 		return;
 	}
-	while ((got = value_read(&walk->value, &at, chunk, sizeof chunk)))
+	while ((got = named_read(&walk->value, &at, chunk, sizeof chunk)))
 		keybytes_add(key, chunk, got);
 }
 
@@ -260,7 +260,7 @@ size_t flow_key_text(const struct flow *flow, const struct flow_hit *hit, char *
 		else if (walk.part.kind == IMAGE_KEY_SITE)
 			used = put(out, used, size, TEXT("site"));
 		else if (!hit->denied || walk.present)
-			used += value_read(&walk.value, &at, out + used, size - used);
+			used += named_read(&walk.value, &at, out + used, size - used);
 	}
 	return used;
 }

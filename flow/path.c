@@ -94,8 +94,7 @@ bool flow_path_authority(struct text target, struct text *authority, struct text
 	if (at == 0 || target.size - at < 3 || memcmp(target.data + at, "://", 3) != 0)
 		return false;
 	from = at += 3;
-	while (at < target.size && target.data[at] != '/' && target.data[at] != '?' &&
-	       target.data[at] != '#') {
+	while (at < target.size && !memchr("/\\?#", target.data[at], 4)) {
 		if (target.data[at++] == '@')
 			from = at;
 	}

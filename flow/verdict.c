@@ -121,7 +121,7 @@ static void pass(struct flow *flow)
 		if (!verdict->exception)
 			verdict->exception = hit->exception;
 		shadow_refused |= hit->shadow && !hit->allowed;
-		if (!read_enforced(hit))
+		if (!read_enforced(hit) || hit->look.numbers.kind == ALGO_NONE) /* the table could not say */
 			continue;
 		flow_hit_report(flow, hit, &report);
 		hit->delay_ns = report.delay_ns;

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* value: headers, cookies and query parameters, decoded once and never cut. */
-#include "flow/value.h"
+/* named: headers, cookies and query parameters, decoded once and never cut. */
+#include "flow/named.h"
 #include "flow/read.h"
 
-size_t value_read(const struct value *value, size_t *at, char *out, size_t max)
+size_t named_read(const struct named *value, size_t *at, char *out, size_t max)
 {
 	struct text raw = value->raw;
 	size_t used = 0;
 
 	while (*at < raw.size && used < max) {
 		char c = raw.data[(*at)++];
-		if (value->coding != VALUE_PLAIN && c == '%' && raw.size - *at >= 2) {
+		if (value->coding != NAMED_PLAIN && c == '%' && raw.size - *at >= 2) {
 			int high = read_hex(raw.data[*at]), low = read_hex(raw.data[*at + 1]);
 			if (high >= 0 && low >= 0) {
 				c = (char)(high << 4 | low);
 				*at += 2;
 			}
-		} else if (value->coding == VALUE_FORM && c == '+') {
+		} else if (value->coding == NAMED_FORM && c == '+') {
 			c = ' ';
 		}
 		out[used++] = c;
@@ -24,28 +24,28 @@ size_t value_read(const struct value *value, size_t *at, char *out, size_t max)
 	return used;
 }
 
-size_t value_size(const struct value *value)
+size_t named_size(const struct named *value)
 {
 	char chunk[256];
 	size_t at = 0, size = 0, got;
 
-	if (value->coding == VALUE_PLAIN)
+	if (value->coding == NAMED_PLAIN)
 		return value->raw.size;
-	while ((got = value_read(value, &at, chunk, sizeof chunk)))
+	while ((got = named_read(value, &at, chunk, sizeof chunk)))
 		size += got;
 	return size;
 }
 
-static bool value_equal(struct text raw, enum value_coding coding, struct text text)
+static bool named_equal(struct text raw, enum named_coding coding, struct text text)
 {
-	struct value value = {raw, coding};
+	struct named value = {raw, coding};
 	size_t at = 0;
 	char c;
 
 	if (raw.size < text.size)
 		return false;
 	for (size_t i = 0; i < text.size; i++)
-		if (!value_read(&value, &at, &c, 1) || c != text.data[i])
+		if (!named_read(&value, &at, &c, 1) || c != text.data[i])
 			return false;
 	return at == raw.size;
 }
@@ -69,20 +69,20 @@ static bool pair(struct text *list, char separator, struct text *name, struct te
 	return true;
 }
 
-bool value_header(const struct flow_request *request, struct text name, struct value *out)
+bool named_header(const struct flow_request *request, struct text name, struct named *out)
 {
-	out->coding = VALUE_PLAIN;
+	out->coding = NAMED_PLAIN;
 	for (unsigned nth = 0; read_header(request, name, nth, &out->raw); nth++)
 		if (out->raw.size)
 			return true;
 	return false;
 }
 
-bool value_cookie(const struct flow_request *request, struct text name, struct value *out)
+bool named_cookie(const struct flow_request *request, struct text name, struct named *out)
 {
 	struct text line, key, text;
 
-	out->coding = VALUE_PERCENT;
+	out->coding = NAMED_PERCENT;
 	for (unsigned nth = 0; read_header(request, TEXT("cookie"), nth, &line); nth++) {
 		while (pair(&line, ';', &key, &text)) {
 			if (!text_equal(read_trim(key), name))
@@ -98,13 +98,13 @@ bool value_cookie(const struct flow_request *request, struct text name, struct v
 	return false;
 }
 
-bool value_query(struct text query, struct text name, struct value *out)
+bool named_query(struct text query, struct text name, struct named *out)
 {
 	struct text key;
 
-	out->coding = VALUE_FORM;
+	out->coding = NAMED_FORM;
 	while (pair(&query, '&', &key, &out->raw))
-		if (out->raw.size && value_equal(key, VALUE_FORM, name))
+		if (out->raw.size && named_equal(key, NAMED_FORM, name))
 			return true;
 	return false;
 }
