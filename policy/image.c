@@ -296,7 +296,7 @@ static bool check_trie(struct reader *r, struct image_span span)
 		const struct image_edge *edges = image_at(image, nodes[i].children.offset);
 
 		if (!check_span(r, nodes[i].children, sizeof *edges, "edges") ||
-		    !check_range(r, nodes[i].here) || !check_range(r, nodes[i].below))
+		    !check_range(r, nodes[i].below) || !check_range(r, nodes[i].here))
 			return false;
 		for (uint32_t k = 0; k < nodes[i].children.count; k++) {
 			if (!check_text(r, edges[k].text))

@@ -96,7 +96,7 @@ static const char *read_segment(struct arena *arena, struct text raw, bool last,
 bool pattern_read(struct arena *arena, struct text text, bool exact, struct pattern *out, char *why,
 		  size_t size)
 {
-	size_t at = 0;
+	size_t at = 0, end_at = text.size;
 
 	memset(out, 0, sizeof *out);
 	out->exact = exact;
@@ -107,6 +107,9 @@ bool pattern_read(struct arena *arena, struct text text, bool exact, struct patt
 	if (memchr(text.data, '?', text.size) || memchr(text.data, '#', text.size))
 		return refuse(why, size, text, "has a '?' or '#'; only the path is compared");
 
+	/* where a trailing slash means nothing, a star before it is at the end */
+	while (!exact && end_at > 1 && text.data[end_at - 1] == '/')
+		end_at--;
 	out->segments = arena_alloc(arena, (text.size / 2 + 2) * sizeof *out->segments);
 	while (at < text.size) {
 		const char *start = text.data + at + 1, *end = memchr(start, '/', text.size - at - 1);
@@ -116,7 +119,7 @@ bool pattern_read(struct arena *arena, struct text text, bool exact, struct patt
 		at += 1 + raw.size;
 		if (raw.size == 0)
 			continue;
-		wrong = read_segment(arena, raw, at == text.size, out);
+		wrong = read_segment(arena, raw, at == end_at, out);
 		if (wrong)
 			return refuse(why, size, text, wrong);
 	}
