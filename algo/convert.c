@@ -5,15 +5,21 @@
 #include "algo/bucket.h"
 #include "algo/window.h"
 
-/* A window goes on if only its N has changed. */
-static bool same_window(const struct algo_numbers *a, const struct algo_numbers *b)
+/* Where the carried window ends: it goes on if only its N has changed, else a new one begins. An end that
+ * table time never sees is forged, and rounding it again could overflow. */
+static uint64_t carried_end(const struct algo_numbers *from, const struct algo_numbers *to, uint64_t state,
+			    const struct algo_time *t)
 {
-	return a->kind == ALGO_FIXED_WINDOW && b->kind == ALGO_FIXED_WINDOW && a->align == b->align &&
-	       (a->align >= ALGO_CALENDAR_DAY || a->scale == b->scale);
+	if (from->kind == ALGO_FIXED_WINDOW && from->align == to->align &&
+	    (from->align >= ALGO_CALENDAR_DAY || from->scale == to->scale)) {
+		uint64_t end = window_end(from, state);
+		if (end < ALGO_TIME_MAX + ALGO_TIME_MAX / 2)
+			return end;
+	}
+	return window_begin(to, t, 0);
 }
 
-/* Used out of `from`, as a share of `to`, rounded up. Nothing can be used of a limit that lets nothing pass:
- * full, then. */
+/* Used out of `from`, as the same share of `to`, rounded up. Used of a limit that lets nothing pass: all. */
 static uint64_t share(uint64_t used, uint64_t from, uint64_t to)
 {
 	return from ? wide_ceil((wide)used * to, from) : to;
@@ -32,9 +38,8 @@ uint64_t algo_convert(const struct algo_numbers *from, const struct algo_numbers
 	used = share(used, from->capacity, to->capacity);
 	if (used == 0)
 		return 0;
-	if (to->kind == ALGO_FIXED_WINDOW) {
-		uint64_t end = same_window(from, to) ? window_end(from, state) : window_begin(to, t, 0);
-		return window_word(to, end, used < to->capacity ? used : to->capacity);
-	}
+	if (to->kind == ALGO_FIXED_WINDOW)
+		return window_word(to, carried_end(from, to, state, t),
+				   used < to->capacity ? used : to->capacity);
 	return bucket_clock(to, t->now) + (used < ALGO_DEBT_MAX ? used : ALGO_DEBT_MAX);
 }

@@ -132,7 +132,7 @@ static void polling(struct claim *c)
 		uint32_t count;
 		uint64_t period;
 		uint32_t burst;
-	} slow[] = {{1, SECOND, 1},    {3, 7 * SECOND, 2},    {1, 3 * SECOND, 5}, {7, MINUTE, 7},
+	} slow[] = {{1, SECOND, 2},    {3, 7 * SECOND, 2},    {1, 3 * SECOND, 5}, {7, MINUTE, 7},
 		    {5, MINUTE, 5},    {997, SECOND, 10},     {1, YEAR, 2},	  {1000, HOUR, 2},
 		    {1, DAY, 1000000}, {1, 86399 * SECOND, 3}};
 	for (size_t i = 0; i < sizeof slow / sizeof *slow; i++) {
