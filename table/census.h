@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* census: walk the table and say what is in it (`weir table info`), and whether it is sound (`weir table check`). */
+/* census: walk the table and say what is in it (`weir table info`), and whether it is sound (`weir table
+ * check`). */
 #ifndef WEIR_TABLE_CENSUS_H
 #define WEIR_TABLE_CENSUS_H
 
@@ -7,7 +8,7 @@
 
 struct census {
 	uint64_t bytes, slots, process_slots, processes; /* processes: slots whose owner is alive */
-	uint64_t live, recovered, claimed, empty;        /* slots by what they hold now */
+	uint64_t live, recovered, claimed, empty;	 /* slots by what they hold now */
 	uint64_t ledger_rows, ledger_bytes, generation;
 	uint64_t newest_generation_lag; /* generations the slowest live process is behind */
 };

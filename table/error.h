@@ -5,23 +5,23 @@
 #define WEIR_TABLE_ERROR_H
 
 /* number, name, sentence, cure */
-#define WEIR_ERRORS(X)                                                                                      \
-	X(0, OK, "no error", "")                                                                            \
-	X(1, SYSTEM, "a system call failed", "the message names the call and the system's reason")          \
-	X(2, NO_SPACE, "no room for the table", "free space on the file system or make the table smaller")  \
-	X(3, NOT_FOUND, "no such table", "start a door first, or name the table with --table")              \
-	X(4, FOREIGN, "the file is not a weir table", "name another path, or remove the file")              \
-	X(5, VERSION, "the table has another layout version", "use the weir that made it, or another path") \
-	X(6, DAMAGED, "the table's header is damaged", "stop the doors, remove the file, start again")      \
-	X(7, OWNER, "the file or its folder belongs to someone else or others may write to it",             \
-	  "correct owner and mode: folder 0700, file 0600")                                                 \
-	X(8, BUSY, "every process slot is taken", "stop a process, or make the table with more slots")      \
-	X(9, LEDGER_FULL, "the ledger of numbers is full", "restart the doors that hold old policies")      \
+#define WEIR_ERRORS(X)                                                                                       \
+	X(0, OK, "no error", "")                                                                             \
+	X(1, SYSTEM, "a system call failed", "the message names the call and the system's reason")           \
+	X(2, NO_SPACE, "no room for the table", "free space on the file system or make the table smaller")   \
+	X(3, NOT_FOUND, "no such table", "start a door first, or name the table with --table")               \
+	X(4, FOREIGN, "the file is not a weir table", "name another path, or remove the file")               \
+	X(5, VERSION, "the table has another layout version", "use the weir that made it, or another path")  \
+	X(6, DAMAGED, "the table's header is damaged", "stop the doors, remove the file, start again")       \
+	X(7, OWNER, "the file or its folder belongs to someone else or others may write to it",              \
+	  "correct owner and mode: folder 0700, file 0600")                                                  \
+	X(8, BUSY, "every process slot is taken", "stop a process, or make the table with more slots")       \
+	X(9, LEDGER_FULL, "the ledger of numbers is full", "restart the doors that hold old policies")       \
 	X(10, BAD_SIZE, "the table's size is out of range", "give 64 KiB to 64 GiB")                         \
-	X(11, BAD_POLICY, "the policy has errors", "run `weir check`")                                      \
-	X(12, BAD_IMAGE, "the published policy image is damaged", "publish it again")                       \
-	X(13, NO_POLICY, "no policy has been published", "start the door, or run `weir publish`")           \
-	X(14, NO_MEMORY, "out of memory", "free memory")                                                    \
+	X(11, BAD_POLICY, "the policy has errors", "run `weir check`")                                       \
+	X(12, BAD_IMAGE, "the published policy image is damaged", "publish it again")                        \
+	X(13, NO_POLICY, "no policy has been published", "start the door, or run `weir publish`")            \
+	X(14, NO_MEMORY, "out of memory", "free memory")                                                     \
 	X(15, READ_ONLY, "the table was opened for reading", "open it for deciding")
 
 enum weir_error {

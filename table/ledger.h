@@ -10,17 +10,17 @@
 
 #include "table/table.h"
 
-#define LEDGER_ROW_MAX ((1u << 24) - 1)
+#define LEDGER_ROW_MAX	((1u << 24) - 1)
 #define LEDGER_NAME_MAX 96
 
-struct ledger_row { /* 64 bytes, a file format */
+struct ledger_row {	     /* 64 bytes, a file format */
 	uint64_t identity;   /* of namespace, limit name, rate unit and key spec: who the counter is */
 	uint32_t generation; /* of the publication that added the row; higher wins (T2) */
-	uint16_t stat;       /* index of its limit's statistics, below TABLE_STAT_COUNT; 0: shared */
-	uint16_t flags;      /* reserved: durable, plan-keyed; 0 now */
+	uint16_t stat;	     /* index of its limit's statistics, below TABLE_STAT_COUNT; 0: shared */
+	uint16_t flags;	     /* reserved: durable, plan-keyed; 0 now */
 	struct algo_numbers numbers;
-	uint32_t plan;       /* reserved: 0 */
-	uint32_t check;      /* of the other 60 bytes */
+	uint32_t plan;	/* reserved: 0 */
+	uint32_t check; /* of the other 60 bytes */
 };
 
 /* One publisher at a time (flock on the ledger file). Waits at most `timeout_ms`. */

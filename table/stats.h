@@ -7,28 +7,29 @@
 #ifndef WEIR_TABLE_STATS_H
 #define WEIR_TABLE_STATS_H
 
+#include "table/atomic.h"
 #include "table/table.h"
 
-#define STATS_LIMIT(X)                                                     \
-	X(allowed, "requests allowed")                                     \
-	X(refused, "requests refused")                                     \
-	X(shadow, "requests a shadow limit would have refused")            \
-	X(delayed, "requests that waited their turn")                      \
-	X(cost, "units charged")                                           \
-	X(exempt, "requests counted but not limited: exempt")              \
-	X(missing, "requests without the key, handled as `missing` says")  \
+#define STATS_LIMIT(X)                                                                                       \
+	X(allowed, "requests allowed")                                                                       \
+	X(refused, "requests refused")                                                                       \
+	X(shadow, "requests a shadow limit would have refused")                                              \
+	X(delayed, "requests that waited their turn")                                                        \
+	X(cost, "units charged")                                                                             \
+	X(exempt, "requests counted but not limited: exempt")                                                \
+	X(missing, "requests without the key, handled as `missing` says")                                    \
 	X(no_room, "requests that found no room in the table")
 
-#define STATS_PROCESS(X)                                                             \
-	X(decisions, "requests decided")                                            \
-	X(unmatched, "requests that matched no limit")                              \
-	X(denied, "requests refused by the deny list")                              \
-	X(inserted, "keys inserted")                                                \
-	X(evicted, "recovered keys replaced")                                       \
-	X(evicted_live, "keys evicted before they had recovered")                   \
-	X(converted, "counters carried over to new numbers")                        \
-	X(retries, "compare-and-swap retries")                                      \
-	X(untrusted, "requests with a forwarding header from an untrusted peer")    \
+#define STATS_PROCESS(X)                                                                                     \
+	X(decisions, "requests decided")                                                                     \
+	X(unmatched, "requests that matched no limit")                                                       \
+	X(denied, "requests refused by the deny list")                                                       \
+	X(inserted, "keys inserted")                                                                         \
+	X(evicted, "recovered keys replaced")                                                                \
+	X(evicted_live, "keys evicted before they had recovered")                                            \
+	X(converted, "counters carried over to new numbers")                                                 \
+	X(retries, "compare-and-swap retries")                                                               \
+	X(untrusted, "requests with a forwarding header from an untrusted peer")                             \
 	X(policy_errors, "times a published policy could not be mapped")
 
 struct stats_limit { /* one cache line */
@@ -44,12 +45,18 @@ struct stats_process { /* two cache lines */
 };
 
 /* A recent happening, one ring per process: who was refused, which address was not trusted. */
-enum stats_event_kind { STATS_EVENT_NONE, STATS_EVENT_REFUSED, STATS_EVENT_SHADOW, STATS_EVENT_UNTRUSTED, STATS_EVENT_DENIED };
-struct stats_event { /* 128 bytes */
-	uint64_t at;   /* table time, ns; 0: empty */
-	uint8_t kind;  /* enum stats_event_kind */
+enum stats_event_kind {
+	STATS_EVENT_NONE,
+	STATS_EVENT_REFUSED,
+	STATS_EVENT_SHADOW,
+	STATS_EVENT_UNTRUSTED,
+	STATS_EVENT_DENIED
+};
+struct stats_event {	/* 128 bytes */
+	uint64_t at;	/* table time, ns; 0: empty */
+	uint8_t kind;	/* enum stats_event_kind */
 	uint8_t length; /* bytes of text */
-	uint16_t stat; /* limit's statistics index */
+	uint16_t stat;	/* limit's statistics index */
 	uint32_t count; /* requests this one stands for since the last such event */
 	char text[112]; /* the key or address, as the client sent it: hostile, not NUL-terminated */
 };
@@ -61,7 +68,7 @@ struct stats_limit *stats_limit(struct table *table, uint16_t stat);
 struct stats_process *stats_process(struct table *table);
 static inline void stats_add(uint64_t *counter, uint64_t n)
 {
-	__atomic_store_n(counter, __atomic_load_n(counter, __ATOMIC_RELAXED) + n, __ATOMIC_RELAXED);
+	atomic_add_own(counter, n);
 }
 void stats_event(struct table *table, const struct stats_event *event);
 

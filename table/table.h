@@ -18,19 +18,19 @@
 #include "table/error.h"
 
 #define TABLE_SIZE_DEFAULT (UINT64_C(16) << 20)
-#define TABLE_SIZE_MIN (UINT64_C(64) << 10)
-#define TABLE_SIZE_MAX (UINT64_C(64) << 30)
-#define TABLE_ROW_NONE 0u
-#define TABLE_STAT_COUNT 256u /* limits with statistics of their own; 0 is shared by all further ones */
+#define TABLE_SIZE_MIN	   (UINT64_C(64) << 10)
+#define TABLE_SIZE_MAX	   (UINT64_C(64) << 30)
+#define TABLE_ROW_NONE	   0u
+#define TABLE_STAT_COUNT   256u /* limits with statistics of their own; 0 is shared by all further ones */
 
 struct table; /* opaque; see table/handle.h for those inside the layer */
 
 struct table_options {
-	const char *path; /* the table file; its folder is made 0700 if missing. The ledger is path + ".ledger",
-			     the published policy image path + ".policy" */
-	uint64_t size;    /* bytes, for creation only; 0: TABLE_SIZE_DEFAULT. The file may be slightly larger */
-	bool create;      /* make the file if it is missing (privately, then link(2)ed into place) */
-	bool read_only;   /* no process slot, no deciding: for looking */
+	const char *path; /* the table file; its folder is made 0700 if missing. The ledger is path +
+			     ".ledger", the published policy image path + ".policy" */
+	uint64_t size;	/* bytes, for creation only; 0: TABLE_SIZE_DEFAULT. The file may be slightly larger */
+	bool create;	/* make the file if it is missing (privately, then link(2)ed into place) */
+	bool read_only; /* no process slot, no deciding: for looking */
 	uint32_t process_slots; /* creation only; 0: 64 */
 };
 
@@ -44,7 +44,8 @@ const char *table_path(const struct table *table);
 /* The default path for a namespace: /dev/shm/weir-<uid>/<hash of the namespace>.v<layout>. */
 void table_default_path(const char *name_space, unsigned uid, char *path, size_t size);
 
-/* Table time and wall clock now (T12). One clock_gettime; the wall offset is refreshed at most once a second. */
+/* Table time and wall clock now (T12). One clock_gettime; the wall offset is refreshed at most once a second.
+ */
 void table_time(struct table *table, struct algo_time *out);
 
 /* True if the file at the path is no longer this one (removed or replaced): close and open again.
@@ -54,7 +55,7 @@ bool table_replaced(struct table *table, uint64_t now);
 /* ---- keys ---------------------------------------------------------------------------------------- */
 
 struct table_key {
-	uint64_t tag_word; /* low 40 bits: the tag */
+	uint64_t tag_word;  /* low 40 bits: the tag */
 	uint64_t line_word; /* top bits: the line pair */
 };
 
@@ -71,7 +72,7 @@ uint64_t table_key_digest(const struct table *table, const void *bytes, size_t s
  * converted, or, if its row is of a newer generation, judged under that one. */
 struct table_look {
 	struct algo_numbers numbers; /* those that were applied */
-	uint64_t state;              /* the word judged (before a charge for peek, after it for charge) */
+	uint64_t state;		     /* the word judged (before a charge for peek, after it for charge) */
 	bool allowed;
 };
 
@@ -80,9 +81,9 @@ void table_peek(struct table *table, const struct table_key *key, uint32_t row, 
 		uint32_t cost, struct table_look *out);
 
 enum table_charge {
-	TABLE_CHARGED,  /* allowed and counted */
-	TABLE_REFUSED,  /* did not fit; nothing written (or punished, with table_punish) */
-	TABLE_NO_ROOM,  /* could not be stored: damaged lines or endless interference (bounded tries) */
+	TABLE_CHARGED, /* allowed and counted */
+	TABLE_REFUSED, /* did not fit; nothing written (or punished, with table_punish) */
+	TABLE_NO_ROOM, /* could not be stored: damaged lines or endless interference (bounded tries) */
 };
 
 /* Charge if it fits: one 16-byte compare-and-swap on a known key. Cost 0 is a peek. */
@@ -94,8 +95,8 @@ void table_punish(struct table *table, const struct table_key *key, uint32_t row
 		  uint32_t cost, struct table_look *out);
 
 /* Undo a charge made at `charged_at`. A key that has been evicted since owes nothing. */
-void table_give_back(struct table *table, const struct table_key *key, uint32_t row, const struct algo_time *t,
-		     uint64_t charged_at, uint32_t cost);
+void table_give_back(struct table *table, const struct table_key *key, uint32_t row,
+		     const struct algo_time *t, uint64_t charged_at, uint32_t cost);
 
 /* Forget a key (its bucket is full again). Returns whether it was there. */
 bool table_forget(struct table *table, const struct table_key *key);

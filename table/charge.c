@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * charge: the decision itself.
+ *
+ * A known key costs one compare-and-swap, a refusal none (T5). Every loop is bounded: with others
+ * deciding, a failed compare-and-swap means that one of them got on; without them it means damage.
+ */
+#include "algo/step.h"
+#include "table/insert.h"
+#include "table/key.h"
+#include "table/probe.h"
+
+#define TRIES	 1024u
+#define PATIENCE 4u  /* tries before one waits for the others a little */
+#define WAIT_MAX 64u /* pauses */
+
+static void nothing_known(struct table_look *out)
+{
+	memset(out, 0, sizeof *out);
+	out->allowed = true;
+}
+
+/* Begin again. Waiting longer each time lets two that take each other's slots get out of step. */
+static void again(struct table *table, unsigned try)
+{
+	stats_add(&table->area->process.retries, 1);
+	for (unsigned i = try < PATIENCE ? 0 : try < WAIT_MAX ? try : WAIT_MAX; i > 0; i--)
+		atomic_pause();
+}
+
+void table_peek(struct table *table, const struct table_key *key, uint32_t row, const struct algo_time *t,
+		uint32_t cost, struct table_look *out)
+{
+	struct slot_pair *pair = slot_pair(table, key);
+	uint64_t tag = slot_tag(key);
+
+	for (unsigned try = 0; try < TRIES; try++) {
+		struct probe at;
+		recall_fresh(table);
+		const struct ledger_row *mine = recall_row(table, row);
+		if (!mine)
+			break;
+		enum probe_found found = probe_find(table, pair, tag, row, mine, t, &at);
+		if (found == PROBE_STALE || (found == PROBE_FOUND && !slot_still(at.slot, at.w0, at.w1)))
+			continue;
+		if (found == PROBE_ABSENT) {
+			at.numbers = &mine->numbers;
+			at.state = 0;
+		}
+		struct algo_outcome outcome;
+		step_inline(at.numbers, at.state, t, cost, &outcome);
+		out->numbers = *at.numbers;
+		out->state = at.state;
+		out->allowed = outcome.allowed;
+		if (!out->allowed)
+			key_shun(table, slot_pair_index(table, key));
+		return;
+	}
+	nothing_known(out);
+}
+
+/* Store what `state` becomes. `refuse`: do so only if it fits; else count a refusal (algo_punish). */
+static inline __attribute__((always_inline)) enum table_charge move(struct table *table,
+								    const struct table_key *key, uint32_t row,
+								    const struct algo_time *t, uint32_t cost,
+								    bool refuse, struct table_look *out)
+{
+	uint64_t index = slot_pair_index(table, key), tag = slot_tag(key);
+	struct slot_pair *pair = &table->pairs[index];
+
+	for (unsigned try = 0; try < TRIES; again(table, try++)) {
+		struct probe at;
+		struct insert_claim claim;
+		struct algo_outcome outcome;
+		recall_fresh(table);
+		const struct ledger_row *mine = recall_row(table, row);
+		if (__builtin_expect(!mine || table->read_only, 0))
+			break;
+
+		enum probe_found found = probe_find(table, pair, tag, row, mine, t, &at);
+		if (__builtin_expect(found == PROBE_STALE, 0))
+			continue;
+		if (found == PROBE_ABSENT) {
+			at.numbers = &mine->numbers;
+			at.state = 0;
+			at.converted = false;
+		}
+		if (refuse) {
+			step_inline(at.numbers, at.state, t, cost, &outcome);
+		} else {
+			outcome.state = algo_punish(at.numbers, at.state, t, cost);
+			outcome.allowed = outcome.state != at.state;
+		}
+		out->numbers = *at.numbers;
+		out->allowed = refuse && outcome.allowed;
+		if (!outcome.allowed || cost == 0) { /* nothing to write */
+			if (found == PROBE_FOUND && !slot_still(at.slot, at.w0, at.w1))
+				continue;
+			out->state = at.state;
+			if (!outcome.allowed)
+				key_shun(table, index);
+			return out->allowed ? TABLE_CHARGED : TABLE_REFUSED;
+		}
+
+		if (__builtin_expect(found == PROBE_ABSENT, 0)) {
+			if (!insert_claim(table, pair, tag, row, mine, t->now, &claim))
+				continue;
+			/* I1: only now, and only from the very claim that was looked around from. */
+			if (!atomic_cas_pair(&claim.slot->w0, claim.w0, claim.w1, tag | row, outcome.state))
+				continue;
+			stats_add(&table->area->process.inserted, 1);
+		} else {
+			/* I2, I5: from what was judged, tag, row and word; a new owner, other numbers or
+			 * another charge in between make it fail. Without the row in it, a word could be
+			 * stored under numbers it was not written for. */
+			if (!atomic_cas_pair(&at.slot->w0, at.w0, at.w1, at.keep, outcome.state))
+				continue;
+			if (__builtin_expect(at.converted, 0))
+				stats_add(&table->area->process.converted, 1);
+		}
+		out->state = outcome.state;
+		key_welcome(table, index);
+		return refuse ? TABLE_CHARGED : TABLE_REFUSED;
+	}
+	nothing_known(out);
+	return TABLE_NO_ROOM;
+}
+
+enum table_charge table_charge(struct table *table, const struct table_key *key, uint32_t row,
+			       const struct algo_time *t, uint32_t cost, struct table_look *out)
+{
+	return move(table, key, row, t, cost, true, out);
+}
+
+void table_punish(struct table *table, const struct table_key *key, uint32_t row, const struct algo_time *t,
+		  uint32_t cost, struct table_look *out)
+{
+	move(table, key, row, t, cost, false, out);
+}
+
+void table_give_back(struct table *table, const struct table_key *key, uint32_t row,
+		     const struct algo_time *t, uint64_t charged_at, uint32_t cost)
+{
+	struct slot_pair *pair = slot_pair(table, key);
+	uint64_t tag = slot_tag(key);
+
+	for (unsigned try = 0; try < TRIES; again(table, try++)) {
+		struct probe at;
+		recall_fresh(table);
+		const struct ledger_row *mine = recall_row(table, row);
+		if (!mine || table->read_only)
+			return;
+		enum probe_found found = probe_find(table, pair, tag, row, mine, t, &at);
+		if (found == PROBE_STALE)
+			continue;
+		if (found == PROBE_ABSENT) /* evicted: an absent key owes nothing */
+			return;
+		uint64_t state = algo_give_back(at.numbers, at.state, t, charged_at, cost);
+		if (state == at.state)
+			return;
+		if (atomic_cas_pair(&at.slot->w0, at.w0, at.w1, at.keep, state)) /* I2, I5 */
+			return;
+	}
+}

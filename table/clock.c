@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * clock: table time (T12): CLOCK_BOOTTIME, which counts sleep and never steps, plus an offset in the header.
+ *
+ * Table time belongs to the table, not to the boot: states are written in it. A table that outlives a
+ * reboot (a file on disk) goes on from its last stamp. Only calendar windows look at the wall clock.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "table/atomic.h"
+#include "table/handle.h"
+
+#define SECOND	 UINT64_C(1000000000)
+#define BEGIN_NS (UINT64_C(1) << 40) /* 18 minutes: far from 0, so that early times subtract without care */
+#define LOCK_AT	 (offsetof(struct layout_header, clock))
+
+static int64_t read_clock(clockid_t id)
+{
+	struct timespec now;
+	clock_gettime(id, &now);
+	return (int64_t)now.tv_sec * (int64_t)SECOND + now.tv_nsec;
+}
+
+/* How far a time namespace shifts our CLOCK_BOOTTIME from the host's: containers with different shifts may
+ * share a table. */
+static int64_t namespace_shift(void)
+{
+	FILE *file = fopen("/proc/self/timens_offsets", "re");
+	char name[16];
+	long long s, ns, shift = 0;
+	if (!file)
+		return 0;
+	while (fscanf(file, "%15s %lld %lld", name, &s, &ns) == 3)
+		if (strcmp(name, "boottime") == 0)
+			shift = s * (long long)SECOND + ns;
+	fclose(file);
+	return shift;
+}
+
+/* The kernel's name for this boot; {0, 0} if it has none, and then every boot is the same. */
+static void boot_id(uint64_t id[2])
+{
+	static const struct siphash_key key = {0, 0};
+	char text[64];
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	ssize_t size = fd >= 0 ? read(fd, text, sizeof text) : 0;
+	if (fd >= 0)
+		close(fd);
+	id[0] = id[1] = 0;
+	if (size > 0) {
+		struct siphash_128 hash = siphash_1_3(&key, text, (size_t)size);
+		id[0] = hash.lo;
+		id[1] = hash.hi;
+	}
+}
+
+bool clock_begin(struct layout_header *header)
+{
+	struct layout_clock *clock = &header->clock;
+	boot_id(clock->boot);
+	clock->offset = (int64_t)BEGIN_NS - (read_clock(CLOCK_BOOTTIME) - namespace_shift());
+	clock->stamp = BEGIN_NS;
+	clock->wall = (uint64_t)read_clock(CLOCK_REALTIME);
+	return true;
+}
+
+/* Held by openers only, for microseconds, and dropped by the kernel if one is killed. */
+static bool lock(int fd, short type)
+{
+	struct flock range = {.l_type = type, .l_whence = SEEK_SET, .l_start = LOCK_AT, .l_len = 1};
+	int failed;
+	do
+		failed = fcntl(fd, F_OFD_SETLKW, &range);
+	while (failed != 0 && errno == EINTR);
+	return failed == 0;
+}
+
+enum weir_error clock_open(struct table *table)
+{
+	struct layout_clock *clock = &table->header->clock;
+	int64_t shift = namespace_shift(), offset;
+	uint64_t boot[2];
+	boot_id(boot);
+
+	if (!table->read_only && !lock(table->fd, F_WRLCK))
+		return WEIR_SYSTEM;
+	offset = (int64_t)atomic_get((const uint64_t *)&clock->offset);
+	if (atomic_get(&clock->boot[0]) != boot[0] || atomic_get(&clock->boot[1]) != boot[1]) {
+		/* The first opening since a boot. The stamp is at most a second behind the last charge; two
+		 * more and time has not stepped back for anyone. If we die in here, the next one does it
+		 * again from the same stamp: the boot id is written last. */
+		offset = (int64_t)(atomic_get(&clock->stamp) + 2 * SECOND) -
+			 (read_clock(CLOCK_BOOTTIME) - shift);
+		if (!table->read_only) {
+			atomic_set((uint64_t *)&clock->offset, (uint64_t)offset);
+			atomic_set(&clock->boot[0], boot[0]);
+			atomic_set(&clock->boot[1], boot[1]);
+		}
+	}
+	if (!table->read_only)
+		lock(table->fd, F_UNLCK);
+
+	__int128 now = (__int128)read_clock(CLOCK_BOOTTIME) - shift + offset;
+	if (now < 0 || now >= (__int128)ALGO_TIME_MAX)
+		return WEIR_DAMAGED;
+	table->clock.offset = offset - shift;
+	table->clock.next = 0;
+	table->clock.last = 0;
+	return WEIR_OK;
+}
+
+/* Once a second: the wall clock may have been set, and the stamp must not fall behind. */
+static void refresh(struct table *table, uint64_t now)
+{
+	table->clock.wall = read_clock(CLOCK_REALTIME) - (int64_t)now;
+	table->clock.next = now + SECOND;
+	if (table->read_only)
+		return;
+	struct layout_clock *clock = &table->header->clock;
+	uint64_t stamp = atomic_peek(&clock->stamp);
+	/* I9: forward only. If it fails, another process has just done it. */
+	if (stamp < now && atomic_cas(&clock->stamp, stamp, now))
+		atomic_poke(&clock->wall, (uint64_t)(table->clock.wall + (int64_t)now));
+}
+
+void table_time(struct table *table, struct algo_time *out)
+{
+	uint64_t now = (uint64_t)(read_clock(CLOCK_BOOTTIME) + table->clock.offset);
+	if (__builtin_expect(now < table->clock.last, 0))
+		now = table->clock.last;
+	table->clock.last = now;
+	if (__builtin_expect(now >= table->clock.next, 0))
+		refresh(table, now);
+	out->now = now;
+	out->wall = table->clock.wall;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* evict: whose slot a new key takes (T6). */
+#ifndef WEIR_TABLE_EVICT_H
+#define WEIR_TABLE_EVICT_H
+
+#include "table/handle.h"
+
+enum evict_kind {
+	EVICT_EMPTY,
+	EVICT_RECOVERED, /* nothing is forgotten: a recovered key and an absent one are the same */
+	EVICT_CLAIM,	 /* of another key, not charged: a writer killed halfway, or one who will try again */
+	EVICT_LIVE,	 /* the one that recovers soonest */
+};
+
+struct evict_victim {
+	struct slot *slot;
+	uint64_t w0, w1;
+	enum evict_kind kind;
+};
+
+/* The best victim of the pair, as read at one moment. False: the ledger moved on meanwhile, begin again. */
+bool evict_choose(struct table *table, struct slot_pair *pair, uint64_t now, struct evict_victim *out);
+
+#endif

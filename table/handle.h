@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * handle: an opened table, for those inside the layer.
+ *
+ * Geometry and secrets are copied out of the file once, when it is opened and checked. Nothing that
+ * another process can write is ever used as an index, length or address without being bounded here.
+ */
+#ifndef WEIR_TABLE_HANDLE_H
+#define WEIR_TABLE_HANDLE_H
+
+#include <sys/types.h>
+
+#include "table/layout.h"
+#include "table/ledger.h"
+#include "table/siphash.h"
+
+#define HANDLE_CHUNK_ROWS 1024u /* ledger rows remembered in one allocation */
+#define HANDLE_CHUNKS	  ((LEDGER_ROW_MAX + 1u) / HANDLE_CHUNK_ROWS)
+#define HANDLE_SHUN	  64u /* recent pairs that refused: see key.c */
+
+struct ledger_writer; /* ledger_write.c: what a publisher holds while it has the lock */
+
+struct handle_ledger {
+	int fd;			  /* read-only, -1: not opened yet */
+	const unsigned char *map; /* read-only; NULL: none */
+	size_t size;
+	uint32_t capacity; /* rows the mapping reaches, row 0 included */
+	uint64_t epoch;	   /* layout_published.ledger_epoch for which `chunks` hold */
+	/* Rows are copied out and checked when first used, so that nobody can change them under the
+	 * arithmetic. Chunks are never freed before the handle is. */
+	struct ledger_row **chunks;
+	struct ledger_writer *writer;
+};
+
+struct handle_clock {
+	int64_t offset; /* table time = CLOCK_BOOTTIME + offset */
+	uint64_t next;	/* table time at which wall and stamp are refreshed */
+	int64_t wall;	/* wall clock - table time */
+	uint64_t last;	/* last table time told: never step back */
+};
+
+struct table {
+	/* hot: what every decision reads */
+	struct slot_pair *pairs;
+	uint64_t pair_count;
+	struct layout_header *header; /* shared */
+	struct siphash_key secret;
+	struct stats_area *area;      /* own; a private dummy if read-only */
+	struct process_line *process; /* own; NULL if read-only */
+	uint64_t nonce;		      /* claims made: own copy of process->nonce */
+	struct handle_ledger ledger;
+	struct handle_clock clock;
+	uint32_t shun[HANDLE_SHUN];
+
+	/* cold */
+	struct siphash_key digest_secret;
+	unsigned char *base; /* the mapping */
+	size_t size;
+	struct process_line *processes;
+	struct stats_entry *names;
+	struct stats_area *areas;
+	uint32_t process_slots;
+	uint32_t process_index;
+	uint64_t process_offset; /* of `processes` in the file: where the liveness locks are */
+	uint64_t table_id;
+	bool read_only;
+	int fd, folder;
+	dev_t device;
+	ino_t inode;
+	bool replaced;
+	uint64_t look_again; /* table time of the next look at the path */
+	char *path;
+	const char *name; /* last component of path */
+	char stat_name[LEDGER_NAME_MAX];
+};
+
+/* clock.c. Continues table time if this is the first opening since a boot. */
+enum weir_error clock_open(struct table *table);
+/* Sets the clock of a table under construction; `header` is private memory. */
+bool clock_begin(struct layout_header *header);
+
+/* process.c: takes and gives back a process slot. */
+enum weir_error process_open(struct table *table);
+void process_close(struct table *table);
+bool process_alive(struct table *table, uint32_t index);
+
+/* ledger.c */
+void ledger_open(struct table *table);
+void ledger_close(struct table *table);
+
+#endif

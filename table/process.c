@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * process: who is alive (T11).
+ *
+ * A process slot is one byte of the file; whoever holds the lock on it owns the slot. It is an open file
+ * description lock: it belongs to this opening, so two handles of one process have two, and the kernel
+ * drops it when the last descriptor goes, however the process ends. A pid would be reused, and means
+ * nothing in another container.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "table/atomic.h"
+#include "table/handle.h"
+
+static struct flock byte_of(const struct table *table, uint32_t index, short type)
+{
+	return (struct flock){
+		.l_type = type,
+		.l_whence = SEEK_SET,
+		.l_start = (off_t)(table->process_offset + index * sizeof(struct process_line)),
+		.l_len = 1,
+	};
+}
+
+/* Hold the current generation before anything of it is mapped. A publisher that has not seen us hold it may
+ * have freed rows of older ones only, and those we do not use: the generation is read again after the store
+ * is visible (I8). */
+static void hold_current(struct table *table)
+{
+	uint64_t generation;
+	do {
+		generation = table_generation(table);
+		atomic_set(&table->process->held, generation);
+		atomic_fence();
+	} while (table_generation(table) != generation);
+}
+
+enum weir_error process_open(struct table *table)
+{
+	for (uint32_t i = 0; i < table->process_slots; i++) {
+		struct flock range = byte_of(table, i, F_WRLCK);
+		if (fcntl(table->fd, F_OFD_SETLK, &range) != 0) {
+			if (errno == EAGAIN || errno == EACCES)
+				continue;
+			return WEIR_SYSTEM;
+		}
+		struct process_line *line = &table->processes[i];
+		table->process = line;
+		table->process_index = i;
+		table->area = &table->areas[i];
+		table->nonce = atomic_get(&line->nonce); /* I4: goes on where the last owner stopped */
+		atomic_set32(&line->pid, (uint32_t)getpid());
+		atomic_set32(&line->owners, atomic_get32(&line->owners) + 1);
+		hold_current(table);
+		return WEIR_OK;
+	}
+	return WEIR_BUSY;
+}
+
+void process_close(struct table *table)
+{
+	if (!table->process)
+		return;
+	atomic_set(&table->process->held, 0);
+	struct flock range = byte_of(table, table->process_index, F_UNLCK);
+	fcntl(table->fd, F_OFD_SETLK, &range);
+	table->process = NULL;
+}
+
+bool process_alive(struct table *table, uint32_t index)
+{
+	if (table->process && index == table->process_index) /* our own lock does not stand in our way */
+		return true;
+	struct flock range = byte_of(table, index, F_WRLCK);
+	return fcntl(table->fd, F_OFD_GETLK, &range) == 0 && range.l_type != F_UNLCK;
+}
+
+uint64_t table_generation(const struct table *table)
+{
+	return atomic_get(&table->header->published.generation);
+}
+
+void table_set_generation(struct table *table, uint64_t generation)
+{
+	if (!table->read_only && generation > table_generation(table)) /* I7: forward only */
+		atomic_set(&table->header->published.generation, generation);
+}
+
+void table_hold_generation(struct table *table, uint64_t generation)
+{
+	if (table->process)
+		atomic_set(&table->process->held, generation);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * recall: ledger rows as a decision sees them: private copies, checked once.
+ *
+ * A row that was freed and given to other numbers raises the epoch in the header before any slot can
+ * carry it again (I8). So: recall_fresh before one's own row is looked up, recall_stale after a row that
+ * was read out of a slot.
+ */
+#ifndef WEIR_TABLE_RECALL_H
+#define WEIR_TABLE_RECALL_H
+
+#include "table/atomic.h"
+#include "table/handle.h"
+
+/* Not remembered yet: copies the row out of the ledger. NULL: no such row, damaged, or no memory. */
+const struct ledger_row *recall_load(struct table *table, uint32_t row);
+/* Forgets every row: the epoch has changed. Memory stays, so pointers stay readable. */
+void recall_forget(struct table *table);
+
+static inline bool recall_stale(const struct table *table)
+{
+	return atomic_get(&table->header->published.ledger_epoch) != table->ledger.epoch;
+}
+
+static inline void recall_fresh(struct table *table)
+{
+	if (__builtin_expect(recall_stale(table), 0))
+		recall_forget(table);
+}
+
+/* `row` may come from shared memory. The pointer is good until recall_forget. */
+static inline const struct ledger_row *recall_row(struct table *table, uint32_t row)
+{
+	row &= LAYOUT_ROW_MASK;
+	const struct ledger_row *chunk = table->ledger.chunks[row / HANDLE_CHUNK_ROWS];
+	if (__builtin_expect(chunk != NULL && chunk[row % HANDLE_CHUNK_ROWS].generation != 0, 1))
+		return &chunk[row % HANDLE_CHUNK_ROWS];
+	return recall_load(table, row);
+}
+
+#endif
