@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* nginx: finding the server and our module, and whether they fit each other: nginx loads a module only if it
+ * was built for exactly its version, and its own message names neither the cure nor where the module came
+ * from. */
+#ifndef WEIR_CLI_NGINX_H
+#define WEIR_CLI_NGINX_H
+
+#include <stdbool.h>
+
+#include "policy/place.h"
+
+struct nginx {
+	char binary[PLACE_MAX], module[PLACE_MAX]; /* "" if not found */
+	unsigned binary_version, module_version;   /* 1022001 is 1.22.1; 0: unknown */
+	char trouble[3 * PLACE_MAX],
+		cure[512]; /* what keeps them from working together; "" if nothing does */
+};
+
+/* Fills *out. `binary` and `module` may name the files; NULL: looked for (nginx in PATH and the usual sbin
+ * folders; the module beside our own executable, in nginx's module folder, in ours). False if there is
+ * trouble. */
+bool nginx_find(const char *binary, const char *module, struct nginx *out);
+
+/* "1.22.1" */
+const char *nginx_version_text(unsigned version, char *out, size_t size);
+
+/* The nginx version for which the shared object at `path` was built, read from what nginx itself will
+ * compare. 0 with a sentence in `why` if it is no nginx module. */
+unsigned modulefile_version(const char *path, char *why, size_t size);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* weir table: what is in the table, and whether it is sound. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/find.h"
+#include "cli/out.h"
+#include "table/census.h"
+
+static json_t *info_json(struct table *table, const struct census *census)
+{
+	return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "table",
+			 out_own(text_of(table_path(table))), "bytes", (json_int_t)census->bytes, "slots",
+			 (json_int_t)census->slots, "live", (json_int_t)census->live, "recovered",
+			 (json_int_t)census->recovered, "claimed", (json_int_t)census->claimed, "empty",
+			 (json_int_t)census->empty, "process_slots", (json_int_t)census->process_slots,
+			 "processes", (json_int_t)census->processes, "ledger_rows",
+			 (json_int_t)census->ledger_rows, "ledger_bytes", (json_int_t)census->ledger_bytes,
+			 "generation", (json_int_t)census->generation, "newest_generation_lag",
+			 (json_int_t)census->newest_generation_lag);
+}
+
+static void print_info(struct table *table, const struct census *census)
+{
+	char a[32], b[32];
+	printf("table        %s, %s bytes\n", table_path(table), out_number(census->bytes, a, sizeof a));
+	printf("keys         %s being counted, of %s places\n", out_number(census->live, a, sizeof a),
+	       out_number(census->slots, b, sizeof b));
+	printf("             %s recovered (free to be replaced)\n",
+	       out_number(census->recovered, a, sizeof a));
+	printf("             %s empty\n", out_number(census->empty, a, sizeof a));
+	if (census->claimed)
+		printf("             %s claimed and not charged yet\n",
+		       out_number(census->claimed, a, sizeof a));
+	printf("processes    %llu of %llu\n", (unsigned long long)census->processes,
+	       (unsigned long long)census->process_slots);
+	printf("policy       generation %llu", (unsigned long long)census->generation);
+	if (census->newest_generation_lag)
+		printf("; the slowest process is %llu behind",
+		       (unsigned long long)census->newest_generation_lag);
+	printf("\nledger       %s rows, %s bytes\n", out_number(census->ledger_rows, a, sizeof a),
+	       out_number(census->ledger_bytes, b, sizeof b));
+}
+
+static void note(void *context, const char *sentence)
+{
+	json_t *findings = context;
+	if (json_array_size(findings) < 100)
+		json_array_append_new(findings, out_own(text_of(sentence)));
+}
+
+static int check(struct table *table)
+{
+	json_t *findings = json_array(), *finding;
+	size_t i;
+	uint64_t count = census_check(table, note, findings);
+	if (out_as_json) {
+		out_document(json_pack("{s:o, s:b, s:I, s:o}", "table", out_own(text_of(table_path(table))),
+				       "ok", count == 0, "count", (json_int_t)count, "findings", findings));
+		return count ? STATUS_FINDINGS : STATUS_FINE;
+	}
+	json_array_foreach(findings, i, finding) printf("%s\n", json_string_value(finding));
+	if (count == 0)
+		printf("%s is sound\n", table_path(table));
+	else
+		printf("%llu findings; stop the doors, remove the file, start again\n",
+		       (unsigned long long)count);
+	json_decref(findings);
+	return count ? STATUS_FINDINGS : STATUS_FINE;
+}
+
+int table_command(int argc, char **argv)
+{
+	struct find find = {0};
+	const struct options_rule rules[] = {FIND_OPTIONS(&find)};
+	struct options options = {
+		.synopsis = "weir table (info | check) [--policy FILE | --table PATH]",
+		.about = "info: how much of the table is in use, by how many processes. check: walks it, "
+			 "while others go on\n"
+			 "deciding, and names every rule of its format that is broken; exit 1 if one is.\n",
+		.rules = rules,
+		.rule_count = sizeof rules / sizeof *rules,
+		.words_max = 1,
+	};
+	struct table *table = NULL;
+	int status;
+	if (!options_read(&options, argc, argv, &status))
+		return status;
+	const char *word = options.words.count ? options.words.items[0] : "";
+	bool info = strcmp(word, "info") == 0;
+	if (!info && strcmp(word, "check") != 0) {
+		out_error("say `weir table info` or `weir table check`");
+		return STATUS_USAGE;
+	}
+	status = find_open(&find, true, &table);
+	if (status == STATUS_FINE && info) {
+		struct census census;
+		census_take(table, &census);
+		if (out_as_json)
+			out_document(info_json(table, &census));
+		else
+			print_info(table, &census);
+	} else if (status == STATUS_FINE) {
+		status = check(table);
+	}
+	table_close(&table);
+	return status;
+}

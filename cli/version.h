@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* version: raised with each release; CHANGES.md says what is in it. */
+#ifndef WEIR_CLI_VERSION_H
+#define WEIR_CLI_VERSION_H
+
+#define WEIR_VERSION "0.1.0"
+
+#endif
