@@ -24,12 +24,12 @@ int version_command(int argc, char **argv)
 	nginx_version_text(nginx.module_version, built, sizeof built);
 	if (out_as_json) {
 		out_document(json_pack(
-			"{s:s, s:i, s:o, s:o}", "version", WEIR_VERSION, "image_layout", (int)IMAGE_LAYOUT,
+			"{s:s, s:i, s:o, s:o}", "version", VERSION_TEXT, "image_layout", (int)IMAGE_LAYOUT,
 			"module", nginx.module[0] ? out_own(text_of(nginx.module)) : json_null(),
 			"built_for_nginx", nginx.module_version ? json_string(built) : json_null()));
 		return STATUS_FINE;
 	}
-	printf("weir %s\n", WEIR_VERSION);
+	printf("weir %s\n", VERSION_TEXT);
 	if (nginx.module_version)
 		printf("%s for nginx %s\n", nginx.module, built);
 	else

@@ -3,6 +3,6 @@
 #ifndef WEIR_CLI_VERSION_H
 #define WEIR_CLI_VERSION_H
 
-#define WEIR_VERSION "0.1.0"
+#define VERSION_TEXT "0.1.0"
 
 #endif

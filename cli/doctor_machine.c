@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* doctor_machine: what must be there before any door can start. */
+#include <errno.h>
+#include <string.h>
+#include <sys/vfs.h>
+
+#include "cli/doctor.h"
+#include "cli/nginx.h"
+#include "cli/out.h"
+
+#define TMPFS 0x01021994 /* linux/magic.h: TMPFS_MAGIC */
+
+static void nginx(struct doctor *doctor)
+{
+	struct nginx found;
+	char version[16];
+	bool good = nginx_find(NULL, NULL, &found);
+	if (found.binary_version)
+		doctor_say(doctor, DOCTOR_GOOD, "nginx", NULL, "%s is nginx %s", found.binary,
+			   nginx_version_text(found.binary_version, version, sizeof version));
+	if (good)
+		doctor_say(doctor, DOCTOR_GOOD, "module", NULL, "%s was built for it", found.module);
+	else
+		doctor_say(doctor, DOCTOR_WRONG, found.binary_version ? "module" : "nginx", found.cure, "%s",
+			   found.trouble);
+}
+
+static void shared_memory(struct doctor *doctor)
+{
+	struct statfs fs;
+	char total[32], room[32];
+	if (statfs("/dev/shm", &fs) != 0) {
+		doctor_say(doctor, DOCTOR_WRONG, "memory",
+			   "mount a tmpfs there, or name another place: weir_table PATH SIZE", "/dev/shm: %s",
+			   strerror(errno));
+		return;
+	}
+	uint64_t size = (uint64_t)fs.f_blocks * (uint64_t)fs.f_bsize,
+		 left = (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize;
+	out_number(size >> 20, total, sizeof total);
+	out_number(left >> 20, room, sizeof room);
+	if (fs.f_type != TMPFS)
+		doctor_say(doctor, DOCTOR_WRONG, "memory", "mount a tmpfs at /dev/shm",
+			   "/dev/shm is no tmpfs: the table would live on a disk");
+	else if (left < TABLE_SIZE_DEFAULT)
+		doctor_say(doctor, DOCTOR_WRONG, "memory",
+			   "free some, make it larger (docker: --shm-size=64m), or a smaller table: "
+			   "weir_table PATH SIZE",
+			   "/dev/shm has %s of %s MB free; a table takes 16", room, total);
+	else
+		doctor_say(doctor, DOCTOR_GOOD, "memory", NULL, "/dev/shm has %s of %s MB free", room, total);
+}
+
+void doctor_machine(struct doctor *doctor)
+{
+	nginx(doctor);
+	shared_memory(doctor);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* doctor_policy: is what is in force what the file says, and who sees to it? */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/doctor.h"
+#include "cli/out.h"
+#include "cli/show.h"
+#include "control/single.h"
+
+static const char *get(const json_t *object, const char *name)
+{
+	const char *text = json_string_value(json_object_get(object, name));
+	return text ? text : "";
+}
+
+static void file(struct doctor *doctor, const struct live *live, bool controlled)
+{
+	json_t *policy = show_policy(live);
+	const char *state = get(policy, "file"), *source = get(policy, "source");
+	unsigned long long generation = live->image->generation;
+	char cure[PLACE_MAX + 64];
+	if (strcmp(state, "broken") == 0) {
+		const json_t *first = json_array_get(json_object_get(policy, "findings"), 0);
+		snprintf(cure, sizeof cure, "weir check %s", source);
+		doctor_say(doctor, DOCTOR_WRONG, "policy", cure,
+			   "the file is broken (line %lld: %s); generation %llu stays in force",
+			   (long long)json_integer_value(json_object_get(first, "line")),
+			   get(first, "message"), generation);
+	} else if (strcmp(state, "differs") == 0) {
+		snprintf(cure, sizeof cure, "weir publish %s", source);
+		doctor_say(doctor, DOCTOR_WRONG, "policy", cure,
+			   "%s has been edited since generation %llu was published%s", source, generation,
+			   controlled ? ", though control runs" : "");
+	} else if (strcmp(state, "missing") == 0) {
+		doctor_say(doctor, DOCTOR_WRONG, "policy", "put it back; nginx cannot restart without it",
+			   "%s is gone; generation %llu stays in force", source, generation);
+	} else {
+		doctor_say(doctor, DOCTOR_GOOD, "policy", NULL, "%s is in force, generation %llu", source,
+			   generation);
+	}
+	json_decref(policy);
+}
+
+void doctor_policy(struct doctor *doctor, const char *path)
+{
+	char why[2 * PLACE_MAX] = "";
+	struct live live = {0};
+	const struct table_options options = {.path = path, .read_only = true};
+	int pid;
+	bool controlled = single_runs(path, &pid);
+	enum weir_error error = table_open(&options, &live.table, why, sizeof why);
+	if (error == WEIR_OK)
+		error = policy_current(live.table, &live.current, why, sizeof why);
+	if (error != WEIR_OK) {
+		doctor_say(doctor, DOCTOR_WRONG, "policy", weir_error_cure(error), "%s",
+			   *why ? why : weir_error_sentence(error));
+		live_close(&live);
+		return;
+	}
+	live.image = live.current->image;
+	table_time(live.table, &live.now);
+	file(doctor, &live, controlled);
+	if (controlled)
+		doctor_say(doctor, DOCTOR_GOOD, "control", NULL, "process %d publishes edits", pid);
+	else
+		doctor_say(doctor, DOCTOR_NOTE, "control",
+			   "start weir control (or weir run), or publish each edit: weir publish",
+			   "none runs: an edit takes effect only when it is published");
+	json_t *untrusted = show_untrusted(&live);
+	const json_t *one;
+	size_t i;
+	json_array_foreach(untrusted, i, one)
+	{
+		char cure[512];
+		snprintf(cure, sizeof cure, "if it is a proxy of yours, add to the policy: %s",
+			 get(one, "cure"));
+		doctor_say(doctor, DOCTOR_WRONG, "proxy", cure,
+			   "%s sends forwarding headers and is not trusted: all who come through it share "
+			   "one bucket",
+			   get(one, "address"));
+	}
+	json_decref(untrusted);
+	live_close(&live);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* doctor_table: is the table sound, large enough, and used by those who should? */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/doctor.h"
+#include "cli/out.h"
+#include "table/census.h"
+#include "table/ledger.h"
+#include "table/stats.h"
+
+struct first {
+	char sentence[512];
+};
+
+static void keep_first(void *context, const char *sentence)
+{
+	struct first *first = context;
+	if (!first->sentence[0])
+		snprintf(first->sentence, sizeof first->sentence, "%s", sentence);
+}
+
+static void soundness(struct doctor *doctor, struct table *table)
+{
+	struct first first = {""};
+	uint64_t broken = census_check(table, keep_first, &first);
+	if (broken)
+		doctor_say(doctor, DOCTOR_WRONG, "table",
+			   "stop the doors, remove the file, start again; if it comes back, tell us: weir "
+			   "table check",
+			   "%llu rules of its format are broken, the first: %s", (unsigned long long)broken,
+			   first.sentence);
+}
+
+static void room(struct doctor *doctor, const struct census *census, const struct stats_process *sum)
+{
+	char a[32], b[32];
+	doctor_say(doctor, DOCTOR_GOOD, "table", NULL, "%s keys are being counted, of %s places",
+		   out_number(census->live, a, sizeof a), out_number(census->slots, b, sizeof b));
+	if (sum->evicted_live)
+		doctor_say(doctor, DOCTOR_WRONG, "table", "make it larger: weir_table PATH SIZE",
+			   "%s keys were evicted before they had recovered: the table is too small for its "
+			   "clients",
+			   out_number(sum->evicted_live, a, sizeof a));
+	/* nine tenths of the 24-bit row numbers */
+	if (census->ledger_rows > LEDGER_ROW_MAX / 10 * 9)
+		doctor_say(doctor, DOCTOR_WRONG, "ledger", "restart the doors that hold old policies",
+			   "%s of %s rows are in use", out_number(census->ledger_rows, a, sizeof a),
+			   out_number(LEDGER_ROW_MAX, b, sizeof b));
+}
+
+static void processes(struct doctor *doctor, const struct census *census, const struct stats_process *sum)
+{
+	unsigned long long used = census->processes, all = census->process_slots;
+	if (used >= all)
+		doctor_say(doctor, DOCTOR_WRONG, "processes",
+			   "stop some, or make the table anew with more slots",
+			   "all %llu process slots are taken: a further process cannot decide", all);
+	else if (used == 0)
+		doctor_say(doctor, DOCTOR_NOTE, "processes", "start nginx",
+			   "nobody decides in this table now");
+	else
+		doctor_say(doctor, DOCTOR_GOOD, "processes", NULL, "%llu of %llu slots are taken", used, all);
+	if (census->newest_generation_lag > 1)
+		doctor_say(doctor, DOCTOR_NOTE, "processes",
+			   "it catches up at its next request; an old nginx worker ends with its last "
+			   "connection",
+			   "the slowest process is %llu policies behind",
+			   (unsigned long long)census->newest_generation_lag);
+	if (sum->policy_errors)
+		doctor_say(doctor, DOCTOR_NOTE, "processes", "see nginx's error log",
+			   "%llu times a published policy could not be mapped",
+			   (unsigned long long)sum->policy_errors);
+}
+
+void doctor_table(struct doctor *doctor, const char *path)
+{
+	char why[2 * PLACE_MAX] = "";
+	struct table *table = NULL;
+	struct census census;
+	struct stats_process sum;
+	struct table_options options = {.path = path, .read_only = true};
+	enum weir_error error = table_open(&options, &table, why, sizeof why);
+	if (error != WEIR_OK) {
+		doctor_say(doctor, DOCTOR_WRONG, "table", weir_error_cure(error), "%s",
+			   *why ? why : weir_error_sentence(error));
+		return;
+	}
+	doctor_say(doctor, DOCTOR_GOOD, "table", NULL, "%s", path);
+	soundness(doctor, table);
+	census_take(table, &census);
+	stats_process_sum(table, &sum);
+	room(doctor, &census, &sum);
+	processes(doctor, &census, &sum);
+	table_close(&table);
+	doctor_policy(doctor, path);
+}
