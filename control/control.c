@@ -22,7 +22,7 @@
 
 struct control {
 	struct control_options options;
-	char policy_path[PLACE_MAX], table_path[PLACE_MAX], last_good[PLACE_MAX];
+	char policy_path[PLACE_MAX], table_path[PLACE_MAX], last_good[PLACE_MAX], lock_path[PLACE_MAX];
 	int lock;
 	struct watch *watch;
 	struct table *table;
@@ -74,10 +74,12 @@ struct control *control_open(const struct control_options *options, char *why, s
 			: snprintf(control->last_good, sizeof control->last_good, "%s.last-good",
 				   options->table);
 	control->lock = -1;
-	if (n >= (int)sizeof control->last_good)
+	if (n >= (int)sizeof control->last_good ||
+	    !single_control_path(control->table_path, control->lock_path, sizeof control->lock_path))
 		snprintf(why, size, "the path of the table is too long");
 	else if (owner_become(control->table_path, why, size))
-		control->lock = single_take(control->table_path, why, size);
+		control->lock = single_take(control->lock_path, "weir control already runs for this table",
+					    why, size);
 	owner_return();
 	if (control->lock < 0)
 		control_close(&control);
@@ -91,7 +93,7 @@ void control_close(struct control **control)
 		return;
 	table_close(&(*control)->table);
 	if ((*control)->lock >= 0 && owner_become((*control)->table_path, why, sizeof why))
-		single_leave((*control)->table_path, (*control)->lock);
+		single_leave((*control)->lock_path, (*control)->lock);
 	owner_return();
 	watch_free(&(*control)->watch);
 	policy_free(&(*control)->good);

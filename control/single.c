@@ -12,11 +12,6 @@
 
 #include "policy/place.h"
 
-static bool name(const char *table_path, char *out, size_t size)
-{
-	return snprintf(out, size, "%s.control", table_path) < (int)size;
-}
-
 static int read_pid(int descriptor)
 {
 	char text[16] = "";
@@ -24,14 +19,10 @@ static int read_pid(int descriptor)
 	return n > 0 ? atoi(text) : 0;
 }
 
-int single_take(const char *table_path, char *why, size_t size)
+int single_take(const char *path, const char *busy, char *why, size_t size)
 {
-	char path[PLACE_MAX], pid[16];
+	char pid[16];
 	struct stat mine, there;
-	if (!name(table_path, path, sizeof path)) {
-		snprintf(why, size, "the path of the table is too long");
-		return -1;
-	}
 	for (;;) {
 		int descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 		if (descriptor < 0) {
@@ -40,8 +31,7 @@ int single_take(const char *table_path, char *why, size_t size)
 		}
 		struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 		if (fcntl(descriptor, F_OFD_SETLK, &lock) != 0) {
-			snprintf(why, size, "weir control already runs for this table (process %d)",
-				 read_pid(descriptor));
+			snprintf(why, size, "%s (process %d)", busy, read_pid(descriptor));
 			close(descriptor);
 			return -1;
 		}
@@ -58,28 +48,36 @@ int single_take(const char *table_path, char *why, size_t size)
 	}
 }
 
-void single_leave(const char *table_path, int descriptor)
+void single_leave(const char *path, int descriptor)
 {
-	char path[PLACE_MAX];
 	if (descriptor < 0)
 		return;
-	if (name(table_path, path, sizeof path))
-		unlink(path);
+	unlink(path);
 	close(descriptor);
+}
+
+bool single_held(const char *path, int *pid)
+{
+	*pid = 0;
+	int descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (descriptor < 0)
+		return false;
+	struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+	bool held = fcntl(descriptor, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+	if (held)
+		*pid = read_pid(descriptor);
+	close(descriptor);
+	return held;
+}
+
+bool single_control_path(const char *table_path, char *out, size_t size)
+{
+	return snprintf(out, size, "%s.control", table_path) < (int)size;
 }
 
 bool single_runs(const char *table_path, int *pid)
 {
 	char path[PLACE_MAX];
 	*pid = 0;
-	int descriptor = name(table_path, path, sizeof path) ? open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
-							     : -1;
-	if (descriptor < 0)
-		return false;
-	struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
-	bool runs = fcntl(descriptor, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
-	if (runs)
-		*pid = read_pid(descriptor);
-	close(descriptor);
-	return runs;
+	return single_control_path(table_path, path, sizeof path) && single_held(path, pid);
 }
