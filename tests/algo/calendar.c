@@ -114,8 +114,9 @@ int main(void)
 		     after = {"strictly after, and nothing between", 0, 0};
 	for (int i = 0; i < 400000; i++) {
 		enum algo_align align = (enum algo_align)(ALGO_CALENDAR_DAY + i % 4);
-		int64_t wall = ALIGN_WALL_MIN +
-			       (int64_t)random_below((uint64_t)ALIGN_WALL_MAX - (uint64_t)ALIGN_WALL_MIN + 1);
+		int64_t wall =
+			(int64_t)((uint64_t)ALIGN_WALL_MIN +
+				  random_below((uint64_t)ALIGN_WALL_MAX - (uint64_t)ALIGN_WALL_MIN + 1));
 		if (random_below(2)) /* close to an edge */
 			wall = align_next(align, 0, wall / 2) - (int64_t)random_below(3);
 		int64_t next = align_next(align, 0, wall);
