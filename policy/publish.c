@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * publish: put an image in force.
+ *
+ * The rename is the moment of publication; the generation word only tells that it happened. A publisher
+ * killed before the rename has changed nothing that anyone reads (rows that no image names are freed by
+ * census), one killed after it is completed by the next.
+ */
+#include "policy/publish.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "table/file.h"
+#include "table/ledger.h"
+
+#define LOCK_MS 5000u
+
+static struct image *copy_of(const struct image *image)
+{
+	struct image *copy = malloc(image->size);
+
+	if (copy)
+		memcpy(copy, image, image->size);
+	return copy;
+}
+
+/* What publication and the moment of compiling put into an image, and nothing else. */
+static void clear_publication(struct image *image)
+{
+	struct image_counter *counters = (struct image_counter *)(void *)((char *)image +
+									  image->counters.offset);
+
+	image->checksum = image->generation = 0;
+	image->compiled_at = 0;
+	for (uint32_t i = 0; i < image->counters.count; i++) {
+		counters[i].row = TABLE_ROW_NONE;
+		counters[i].stat = 0;
+	}
+}
+
+/* The same policy: equal in every byte that publication does not set. */
+static bool same_policy(const struct image *a, const struct image *b)
+{
+	struct image *x, *y;
+	bool same = false;
+
+	if (a->size != b->size || a->source_hash != b->source_hash)
+		return false;
+	x = copy_of(a);
+	y = copy_of(b);
+	if (x && y) {
+		clear_publication(x);
+		clear_publication(y);
+		same = memcmp(x, y, a->size) == 0;
+	}
+	free(x);
+	free(y);
+	return same;
+}
+
+static enum weir_error assign_rows(struct table *table, struct image *image, const struct why *why)
+{
+	struct image_counter *counters = (struct image_counter *)(void *)((char *)image +
+									  image->counters.offset);
+
+	for (uint32_t i = 0; i < image->counters.count; i++) {
+		struct text text = image_text(image, image_limit_at(image, counters[i].limit)->name);
+		const struct ledger_row *row;
+		char name[LEDGER_NAME_MAX];
+		enum weir_error error;
+
+		snprintf(name, sizeof name, "%.*s", (int)(text.size < sizeof name ? text.size : sizeof name),
+			 text.data);
+		error = ledger_row_for(table, counters[i].identity, &counters[i].numbers, name,
+				       (uint32_t)image->generation, &counters[i].row);
+		if (error != WEIR_OK)
+			return why_error(why, error, "%s: no ledger row for limit '%s': %s",
+					 table_path(table), name, weir_error_sentence(error));
+		row = ledger_row(table, counters[i].row);
+		if (!row)
+			return why_error(why, WEIR_DAMAGED, "%s: the ledger lost the row of limit '%s'",
+					 table_path(table), name);
+		counters[i].stat = row->stat;
+	}
+	return WEIR_OK;
+}
+
+static bool write_all(int fd, const char *bytes, size_t size)
+{
+	for (size_t at = 0; at < size;) {
+		ssize_t put = pwrite(fd, bytes + at, size - at, (off_t)at);
+
+		if (put < 0 && errno != EINTR)
+			return false;
+		if (put > 0)
+			at += (size_t)put;
+	}
+	return true;
+}
+
+/* In a file without a name until it is whole. */
+static enum weir_error replace_file(struct table *table, const struct image *image, const struct why *why)
+{
+	char sentence[256] = "", name[NAME_MAX + 1];
+	const struct why inner = {sentence, sizeof sentence};
+	struct file_new file;
+	bool taken;
+	enum weir_error error = file_make(table->folder, image->size, &file, &inner);
+
+	if (error == WEIR_OK) {
+		if (!write_all(file.fd, (const char *)image, image->size))
+			error = why_error(&inner, errno == ENOSPC ? WEIR_NO_SPACE : WEIR_SYSTEM, "write: %s",
+					  strerror(errno));
+		snprintf(name, sizeof name, "%s" PUBLISH_SUFFIX, table->name);
+		if (error == WEIR_OK)
+			error = file_name(&file, name, true, &taken, &inner);
+		file_drop(&file);
+	}
+	if (error != WEIR_OK)
+		why_error(why, error, "%s" PUBLISH_SUFFIX ": %s", table_path(table),
+			  *sentence ? sentence : weir_error_sentence(error));
+	return error;
+}
+
+/* Under the lock. `old`: what lies there now, NULL if that is nothing sound. */
+static enum weir_error publish(struct table *table, const struct image *image, const struct image *old,
+			       struct publish_report *report, const struct why *why)
+{
+	uint64_t last = table_generation(table);
+	struct image *copy;
+	enum weir_error error;
+
+	if (old && old->generation >= last && same_policy(old, image) && publish_rows_stand(table, old)) {
+		/* a publisher may have been killed between rename and telling */
+		table_set_generation(table, old->generation);
+		report->generation = old->generation;
+		report->unchanged = true;
+		return WEIR_OK;
+	}
+	if (old && old->generation > last && old->generation < UINT32_MAX && publish_rows_stand(table, old))
+		last = old->generation;
+	if (last >= UINT32_MAX)
+		return why_error(why, WEIR_LEDGER_FULL,
+				 "%s: generation %llu was the last that fits a ledger row", table_path(table),
+				 (unsigned long long)last);
+	copy = copy_of(image);
+	if (!copy)
+		return why_error(why, WEIR_NO_MEMORY, "out of memory");
+	copy->generation = last + 1;
+	error = assign_rows(table, copy, why);
+	if (error == WEIR_OK) {
+		copy->checksum = image_checksum(copy);
+		error = replace_file(table, copy, why);
+	}
+	if (error == WEIR_OK) {
+		table_set_generation(table, copy->generation);
+		report->generation = copy->generation;
+		publish_tell(old, copy, report);
+	}
+	free(copy);
+	return error;
+}
+
+enum weir_error policy_publish(struct table *table, const struct image *image, struct publish_report *report,
+			       char *why, size_t size)
+{
+	const struct why reason = {why, size};
+	struct policy_image *old = NULL;
+	enum weir_error error;
+
+	memset(report, 0, sizeof *report);
+	error = ledger_lock(table, LOCK_MS);
+	if (error == WEIR_BUSY)
+		return why_error(&reason, error, "%s.ledger: another publisher has held the lock for 5 s",
+				 table_path(table));
+	if (error != WEIR_OK)
+		return why_error(&reason, error, "%s.ledger: %s", table_path(table),
+				 weir_error_sentence(error));
+	if (publish_read(table, &old, NULL, 0) == WEIR_NO_MEMORY)
+		error = why_error(&reason, WEIR_NO_MEMORY, "out of memory");
+	if (error == WEIR_OK)
+		error = publish(table, image, old ? old->image : NULL, report, &reason);
+	ledger_unlock(table);
+	policy_drop(&old);
+	return error;
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* report: what a publication means for counters: carried over, started, dropped. Silence would be a lie: a
+ * changed key looks like a small edit and forgets everyone. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "policy/publish.h"
+#include "policy/spoken.h"
+
+struct place { /* of a counter in its image */
+	uint64_t identity;
+	const struct image_counter *counter;
+};
+struct side {
+	const struct image *image;
+	struct place *places;		  /* sorted by identity */
+	const struct image_limit **names; /* sorted by name */
+};
+
+static int by_identity(const void *left, const void *right)
+{
+	const struct place *a = left, *b = right;
+
+	return a->identity < b->identity ? -1 : a->identity > b->identity;
+}
+
+static int by_name(const void *left, const void *right, void *image)
+{
+	const struct image_limit *const *a = left, *const *b = right;
+
+	return image_order(image_text(image, (*a)->name), image_text(image, (*b)->name));
+}
+
+static bool side_init(struct side *side, const struct image *image)
+{
+	uint32_t counters = image ? image->counters.count : 0, limits = image ? image->limits.count : 0;
+
+	side->image = image;
+	side->places = calloc(counters + 1, sizeof *side->places);
+	side->names = calloc(limits + 1, sizeof *side->names);
+	if (!side->places || !side->names)
+		return false;
+	for (uint32_t i = 0; i < counters; i++)
+		side->places[i] = (struct place){image_counter_at(image, i)->identity,
+						 image_counter_at(image, i)};
+	for (uint32_t i = 0; i < limits; i++)
+		side->names[i] = image_limit_at(image, i);
+	qsort(side->places, counters, sizeof *side->places, by_identity);
+	if (limits > 1)
+		qsort_r(side->names, limits, sizeof *side->names, by_name, (void *)(uintptr_t)image);
+	return true;
+}
+
+static const struct image_counter *find_counter(const struct side *side, uint64_t identity)
+{
+	struct place key = {.identity = identity}, *found;
+
+	if (!side->image)
+		return NULL;
+	found = bsearch(&key, side->places, side->image->counters.count, sizeof key, by_identity);
+	return found ? found->counter : NULL;
+}
+
+static const struct image_limit *find_limit(const struct side *side, struct text name)
+{
+	uint32_t low = 0, high = side->image ? side->image->limits.count : 0;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		int order = image_order(image_text(side->image, side->names[middle]->name), name);
+
+		if (order == 0)
+			return side->names[middle];
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+struct teller {
+	struct publish_report *report;
+	size_t used;
+	unsigned left_out;
+};
+
+static void __attribute__((format(printf, 2, 3))) tell(struct teller *t, const char *format, ...)
+{
+	char line[400];
+	size_t size;
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(line, sizeof line, format, arguments);
+	va_end(arguments);
+	size = strlen(line);
+	/* the last 32 bytes are for "and N more" */
+	if (t->left_out > 0 || t->used + 1 + size > sizeof t->report->words - 32) {
+		t->left_out++;
+		return;
+	}
+	t->used += (size_t)snprintf(t->report->words + t->used, sizeof t->report->words - t->used, "%s%s",
+				    t->used ? "\n" : "", line);
+}
+
+#define SHOW(text) (int)((text).size < 96 ? (text).size : 96), (text).data
+
+static void tell_fresh(struct teller *t, const struct side *old, const struct image *image,
+		       const struct image_limit *limit)
+{
+	const struct image_counter *counters = image_at(image, limit->counters.offset);
+	struct text name = image_text(image, limit->name);
+	const struct image_limit *before = find_limit(old, name);
+	uint32_t started = 0;
+
+	for (uint32_t i = 0; i < limit->counters.count; i++) {
+		const struct image_counter *was = find_counter(old, counters[i].identity);
+		struct text counter = image_text(image, counters[i].name), former;
+		char from[SPOKEN_MAX], to[SPOKEN_MAX];
+
+		if (!was) {
+			started++;
+			continue;
+		}
+		former = image_text(old->image, image_limit_at(old->image, was->limit)->name);
+		if (!text_equal(former, name))
+			tell(t, "limit '%.*s' was '%.*s': its counters go on", SHOW(name), SHOW(former));
+		if (memcmp(&was->numbers, &counters[i].numbers, sizeof was->numbers) == 0)
+			continue;
+		t->report->converted++;
+		spoken_rate(&was->numbers, from);
+		spoken_rate(&counters[i].numbers, to);
+		tell(t, "limit '%.*s': %s -> %s, counters carried over", SHOW(counter), from, to);
+	}
+	t->report->started += started;
+	if (started == 0 || !old->image)
+		return;
+	if (!before)
+		tell(t, "limit '%.*s' is new", SHOW(name));
+	else if (before->key_identity != limit->key_identity)
+		tell(t, "limit '%.*s': its key changed: new counters start", SHOW(name));
+	else
+		tell(t, "limit '%.*s': its list of rates changed: %s", SHOW(name),
+		     started == limit->counters.count ? "new counters start"
+						      : "new counters start for those that were not there");
+}
+
+static void tell_dropped(struct teller *t, const struct side *old, const struct side *fresh)
+{
+	for (uint32_t i = 0; i < old->image->limits.count; i++) {
+		const struct image_limit *limit = image_limit_at(old->image, i);
+		const struct image_counter *counters = image_at(old->image, limit->counters.offset);
+		struct text name = image_text(old->image, limit->name);
+		uint32_t dropped = 0;
+
+		for (uint32_t k = 0; k < limit->counters.count; k++)
+			dropped += find_counter(fresh, counters[k].identity) == NULL;
+		t->report->dropped += dropped;
+		if (dropped == limit->counters.count && !find_limit(fresh, name))
+			tell(t, "limit '%.*s' is gone, and its counters with it", SHOW(name));
+	}
+}
+
+void publish_tell(const struct image *old, const struct image *fresh, struct publish_report *report)
+{
+	struct teller t = {.report = report};
+	struct side before = {0}, after = {0};
+
+	report->converted = report->started = report->dropped = 0;
+	report->words[0] = 0;
+	if (side_init(&before, old) && side_init(&after, fresh)) {
+		if (!old)
+			tell(&t, "the first policy of this table: %u limit%s", fresh->limits.count,
+			     fresh->limits.count == 1 ? "" : "s");
+		for (uint32_t i = 0; i < fresh->limits.count; i++)
+			tell_fresh(&t, &before, fresh, image_limit_at(fresh, i));
+		if (old)
+			tell_dropped(&t, &before, &after);
+		if (t.left_out > 0)
+			snprintf(report->words + t.used, sizeof report->words - t.used, "\nand %u more",
+				 t.left_out);
+		else if (t.used == 0)
+			tell(&t, "no counter is affected");
+	}
+	free(before.places);
+	free(before.names);
+	free(after.places);
+	free(after.names);
+}

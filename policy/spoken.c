@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* spoken: durations and rates as people say them. */
+#include "policy/spoken.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define SECOND UINT64_C(1000000000)
+
+void spoken_add(struct spoken *spoken, const char *format, ...)
+{
+	va_list arguments, again;
+	int size;
+
+	va_start(arguments, format);
+	va_copy(again, arguments);
+	size = vsnprintf(NULL, 0, format, arguments);
+	if (size < 0 || spoken->failed) {
+		spoken->failed = true;
+	} else if (spoken->size + (size_t)size + 1 > spoken->capacity) {
+		size_t capacity = 2 * (spoken->size + (size_t)size + 1);
+		char *text = realloc(spoken->text, capacity);
+
+		spoken->failed = text == NULL;
+		if (text) {
+			spoken->text = text;
+			spoken->capacity = capacity;
+		}
+	}
+	if (!spoken->failed)
+		spoken->size += (size_t)vsnprintf(spoken->text + spoken->size, (size_t)size + 1, format,
+						  again);
+	va_end(again);
+	va_end(arguments);
+	if (spoken->failed) {
+		free(spoken->text);
+		*spoken = (struct spoken){.failed = true};
+	}
+}
+
+void spoken_duration(uint64_t ns, char *out)
+{
+	static const struct {
+		double below, unit;
+		const char *name;
+	} units[] = {
+		{1e6, 1e3, "us"},      {1e8, 1e6, "ms"},	{120e9, 1e9, "s"},
+		{7200e9, 60e9, "min"}, {172800e9, 3600e9, "h"}, {HUGE_VAL, 86400e9, "days"},
+	};
+	size_t i = 0;
+
+	while ((double)ns >= units[i].below)
+		i++;
+	snprintf(out, SPOKEN_MAX, "%.4g %s", (double)ns / units[i].unit, units[i].name);
+}
+
+void spoken_period(uint64_t ns, char *out)
+{
+	static const struct {
+		uint64_t seconds;
+		const char *name;
+	} units[] = {{7 * 86400, "week"}, {86400, "day"}, {3600, "hour"}, {60, "minute"}, {1, "second"}};
+
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+		uint64_t unit = units[i].seconds * SECOND, count = ns / unit;
+
+		if (ns == unit)
+			snprintf(out, SPOKEN_MAX, "%s", units[i].name);
+		else if (count > 0 && ns % unit == 0 && (unit > SECOND || count < 120))
+			snprintf(out, SPOKEN_MAX, "%llu %ss", (unsigned long long)count, units[i].name);
+		else
+			continue;
+		return;
+	}
+	spoken_duration(ns, out);
+}
+
+uint64_t spoken_period_ns(const struct algo_numbers *n)
+{
+	static const uint64_t steps[] = {SECOND, SECOND / 1000, 1000};
+	unsigned __int128 exact;
+	uint64_t period;
+
+	if (n->kind == ALGO_FIXED_WINDOW)
+		return n->scale;
+	if (n->scale == 0)
+		return 0;
+	/* the scale was rounded to one part in 10^6: the round number nearby is what was written */
+	exact = ((unsigned __int128)n->quantity << (64 + n->shift)) / n->scale;
+	period = exact > ALGO_TIME_MAX ? ALGO_TIME_MAX : (uint64_t)exact;
+	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+		uint64_t rounded = (period + steps[i] / 2) / steps[i] * steps[i];
+		uint64_t off = rounded > period ? rounded - period : period - rounded;
+
+		if (rounded > 0 && off <= period / 500000 + 1)
+			return rounded;
+	}
+	return period;
+}
+
+/* "per minute"; calendar windows know their unit. */
+static void rate_period(const struct algo_numbers *n, char *out)
+{
+	static const char *const calendar[] = {
+		[ALGO_CALENDAR_DAY] = "day",
+		[ALGO_CALENDAR_WEEK] = "week",
+		[ALGO_CALENDAR_MONTH] = "month",
+		[ALGO_CALENDAR_YEAR] = "year",
+	};
+
+	if (n->kind == ALGO_FIXED_WINDOW && n->align >= ALGO_CALENDAR_DAY && n->align <= ALGO_CALENDAR_YEAR)
+		snprintf(out, SPOKEN_MAX, "%s", calendar[n->align]);
+	else
+		spoken_period(spoken_period_ns(n), out);
+}
+
+void spoken_rate(const struct algo_numbers *n, char *out)
+{
+	uint64_t tokens = n->kind == ALGO_FIXED_WINDOW ? 0 : n->capacity >> n->shift;
+	char period[SPOKEN_MAX], first[64];
+
+	if (n->quantity == 0 || n->capacity == 0) {
+		snprintf(out, SPOKEN_MAX, "0");
+		return;
+	}
+	rate_period(n, period);
+	snprintf(first, sizeof first, "%u per %.40s", n->quantity, period);
+	if (n->kind == ALGO_FIXED_WINDOW)
+		snprintf(out, SPOKEN_MAX, "%s in windows", first);
+	else if (n->kind == ALGO_LEAKY_BUCKET)
+		snprintf(out, SPOKEN_MAX, "%s, queue %llu", first,
+			 (unsigned long long)(tokens ? tokens - 1 : 0));
+	else if (tokens != n->quantity)
+		snprintf(out, SPOKEN_MAX, "%s, burst %llu", first, (unsigned long long)tokens);
+	else
+		snprintf(out, SPOKEN_MAX, "%s", first);
+}
