@@ -131,6 +131,8 @@ void flow_path_normalise(struct text target, char *exact, size_t *exact_size, ch
 	for (size_t i = 0; i < s.used; i++)
 		folded[i] = text_lower(exact[i]);
 	*folded_size = s.used;
+	if (s.used == IMAGE_PATH_MAX && folded[s.used - 1] == '/') /* cut right behind it */
+		(*folded_size)--;
 	if (s.used == 0)
 		folded[(*folded_size)++] = '/';
 	if (s.used == 0 || (folder && s.used < IMAGE_PATH_MAX))

@@ -195,8 +195,7 @@ static void forgeries(void)
 		}
 		snprintf(last, sizeof last, "%s%s", forged[lines], honest[which].tail);
 		door_add(&door, honest[which].name, last);
-		if (strcmp(client_of(&door, honest[which].from, &untrusted), "1.2.3.4") != 0 &&
-		    wrong++ == 0)
+		if (strcmp(client_of(&door, honest[which].from, &untrusted), "1.2.3.4") != 0 && wrong++ == 0)
 			note("%s", last);
 	}
 	is_u64(wrong, 0, "100,000 forged beginnings change nothing");

@@ -171,6 +171,11 @@ static void cut(void)
 	flow_path_normalise((struct text){target, 5000}, exact, &exact_size, folded, &folded_size, &query);
 	is_u64(exact_size, IMAGE_PATH_MAX, "many segments are cut");
 	ok(memcmp(folded, "/a/a/a", 6) == 0, "... at the end");
+	target[1023] = '/';
+	memset(target + 1, 'a', 1022);
+	flow_path_normalise((struct text){target, 5000}, exact, &exact_size, folded, &folded_size, &query);
+	is_u64(exact_size, IMAGE_PATH_MAX, "a path cut right behind a slash keeps it");
+	is_u64(folded_size, IMAGE_PATH_MAX - 1, "... but not when folded");
 }
 
 /* Same handler, same bucket: any mixture of spellings of one path comes to the same. */
