@@ -32,6 +32,7 @@ struct control {
 		poll_ms;   /* an edit's first sign, when to read it, when to look by stat; 0: none */
 	char *said;	   /* the findings as last reported */
 	char trouble[512]; /* the same of the table */
+	uint64_t edits;	   /* read without errors */
 	bool broken, begun, forced;
 };
 
@@ -160,7 +161,7 @@ static void publish(struct control *control)
 	/* only if the files are still those that were read */
 	if (watch_changed(control->watch))
 		control->forced = true;
-	else if (owner_become(control->table_path, why, sizeof why) &&
+	else if (owner_become(control->last_good, why, sizeof why) &&
 		 !lastgood_save(control->last_good, control->good.files, why, sizeof why))
 		trouble(control, why);
 	owner_return();
@@ -230,6 +231,7 @@ static void reload(struct control *control)
 	control->broken = false;
 	policy_free(&control->good);
 	control->good = fresh;
+	control->edits++;
 	if (control->table)
 		publish(control);
 }
@@ -286,6 +288,11 @@ int control_timeout(const struct control *control, uint64_t now_ms)
 	uint64_t next = control->due_ms && control->due_ms < control->poll_ms ? control->due_ms
 									      : control->poll_ms;
 	return next > now_ms ? (int)(next - now_ms) : 0;
+}
+
+uint64_t control_edits(const struct control *control)
+{
+	return control->edits;
 }
 
 bool control_sound(const struct control *control)

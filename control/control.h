@@ -36,6 +36,8 @@ int control_timeout(const struct control *control, uint64_t now_ms);
 /* Does what is due: at its first call reads and publishes. */
 void control_work(struct control *control, uint64_t now_ms);
 
+/* How many edits without errors have been read since control_open. */
+uint64_t control_edits(const struct control *control);
 /* True after the policy's file has been read without errors since control_open, until the next broken edit.
  */
 bool control_sound(const struct control *control);

@@ -11,14 +11,14 @@
 
 #include "policy/place.h"
 
-bool owner_become(const char *table_path, char *why, size_t size)
+bool owner_become(const char *path, char *why, size_t size)
 {
 	char folder[PLACE_MAX];
 	struct stat st;
 	char *slash;
 	if (geteuid() != 0)
 		return true;
-	snprintf(folder, sizeof folder, "%s", table_path);
+	snprintf(folder, sizeof folder, "%s", path);
 	slash = strrchr(folder, '/');
 	if (!slash || slash == folder)
 		return true;

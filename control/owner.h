@@ -8,10 +8,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* If the caller is root and the folder of `table_path` belongs to someone else, the effective user and group
+/* If the caller is root and the folder of `path` belongs to someone else, the effective user and group
  * become those; else nothing happens. False with a sentence in `why` if the system refuses. Not for threads.
  */
-bool owner_become(const char *table_path, char *why, size_t size);
+bool owner_become(const char *path, char *why, size_t size);
 /* Back to the real user; harmless when nothing changed. */
 void owner_return(void);
 

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* run_policy: which policy is served: the file's, the one that --to and --limit stand for, or the last good
+ * one. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/findings.h"
+#include "cli/out.h"
+#include "cli/run.h"
+#include "control/lastgood.h"
+
+/* In YAML's single quotes. */
+static void quote(FILE *out, const char *text)
+{
+	fputc('\'', out);
+	for (; *text; text++) {
+		if (*text == '\'')
+			fputc('\'', out);
+		fputc(*text, out);
+	}
+	fputc('\'', out);
+}
+
+/* Without a file there is one all the same: what is edited, explained and shown needs no second way. */
+static int write_policy(const struct run *run)
+{
+	char why[2 * PLACE_MAX];
+	unlink(run->source);
+	int descriptor = open(run->source, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	FILE *out = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
+	if (out) {
+		fputs("# Written by weir run at its start. Edit and save: in force at the next "
+		      "request.\ngateway: {to: ",
+		      out);
+		quote(out, run->to);
+		fputs("}\nlimits:\n  per-ip: {key: ip, rate: ", out);
+		quote(out, run->limit ? run->limit : "50/s");
+		fputs(run->limit ? "}\n" : ", burst: 100}\n", out);
+	}
+	if (out && fclose(out) == 0)
+		return STATUS_FINE;
+	snprintf(why, sizeof why, "cannot write %s: %s", run->source, strerror(errno));
+	return out_failure(WEIR_SYSTEM, why);
+}
+
+static void load(struct run *run)
+{
+	policy_free(&run->loaded);
+	policy_load(&(struct policy_options){.path = run->policy, .to = run->file ? run->to : NULL},
+		    &run->loaded);
+}
+
+/* The file is broken: the last good copy instead, if that is wanted. */
+static int fall_back(struct run *run)
+{
+	char copy[PLACE_MAX];
+	if (!lastgood_find(run->last_good, run->source, copy, sizeof copy))
+		return STATUS_FINDINGS;
+	if (!run->use_last_good) {
+		out_error("%s has errors; the last good one was kept: to start with that: --last-good",
+			  run->source);
+		return STATUS_FINDINGS;
+	}
+	snprintf(run->policy, sizeof run->policy, "%s", copy);
+	load(run);
+	if (!run->loaded.image)
+		return STATUS_FINDINGS;
+	fprintf(stderr, "weir run: starting with the last good policy, %s\n", copy);
+	return STATUS_FINE;
+}
+
+int run_read_policy(struct run *run)
+{
+	int status = run->file ? STATUS_FINE : write_policy(run);
+	if (status != STATUS_FINE)
+		return status;
+	snprintf(run->policy, sizeof run->policy, "%s", run->source);
+	load(run);
+	findings_print(&run->loaded);
+	if (!run->loaded.image && (status = fall_back(run)) != STATUS_FINE)
+		return status;
+	if (run->loaded.image->gateway.routes.count == 0) {
+		out_error("nothing to stand in front of: add `gateway: {to: http://127.0.0.1:3000}` to %s, "
+			  "or say --to :3000",
+			  run->source);
+		return STATUS_FINDINGS;
+	}
+	return STATUS_FINE;
+}

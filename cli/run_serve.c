@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* run_serve: nginx and control side by side, from the first start to the last stop. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/out.h"
+#include "cli/run.h"
+#include "cli/signals.h"
+#include "control/control.h"
+
+#define START_MS                                                                                             \
+	30000 /* until it listens: a policy of 10,000 limits on a slow machine takes a second or two */
+#define DRAIN_MS 10000 /* for requests in flight */
+#define KILL_MS	 15000
+
+struct serve {
+	struct run *run;
+	struct run_child child;
+	struct control *control;
+	int signals;
+	uint64_t edits;		    /* of control, when nginx.conf was last compared */
+	uint64_t begun_ms, stop_ms; /* 0: not stopping */
+	int asked;		    /* how urgently nginx was asked to stop: 0, SIGQUIT, SIGTERM, SIGKILL */
+	bool gone, serving;
+	int exit_code; /* of nginx */
+};
+
+static void say(void *context, const char *line)
+{
+	(void)context;
+	fprintf(stderr, "weir run: %s\n", line);
+}
+
+static int write_conf(const struct run *run, const char *text)
+{
+	char fresh[PLACE_MAX + 8], why[2 * PLACE_MAX];
+	snprintf(fresh, sizeof fresh, "%s.new", run->conf);
+	unlink(fresh);
+	int descriptor = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	FILE *out = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
+	if (out)
+		fputs(text, out);
+	if (out && fclose(out) == 0 && rename(fresh, run->conf) == 0)
+		return STATUS_FINE;
+	snprintf(why, sizeof why, "cannot write %s: %s", run->conf, strerror(errno));
+	unlink(fresh);
+	return out_failure(WEIR_SYSTEM, why);
+}
+
+static bool same_as_file(const struct run *run, const char *text)
+{
+	FILE *in = fopen(run->conf, "re");
+	size_t i = 0;
+	int c = EOF;
+	while (in && (c = getc(in)) != EOF && text[i] == (char)c)
+		i++;
+	if (in)
+		fclose(in);
+	return in && c == EOF && text[i] == '\0';
+}
+
+/* The gateway's part of an edit: nginx reloads if its configuration is another one (or if `always`). */
+static void follow_gateway(struct serve *serve, bool always)
+{
+	struct run *run = serve->run;
+	struct policy before = run->loaded;
+	run->loaded = (struct policy){0};
+	policy_load(&(struct policy_options){.path = run->source, .to = run->file ? run->to : NULL},
+		    &run->loaded);
+	size_t listens = run->listen_count;
+	struct run_listen kept[RUN_LISTENS_MAX];
+	memcpy(kept, run->listens, sizeof kept);
+	run->listen_count = 0;
+	if (!run->loaded.image || run->loaded.image->gateway.routes.count == 0 || !run_read_ports(run)) {
+		if (run->loaded.image)
+			say(NULL, "the gateway of the edited policy is not usable: nginx stays as it is");
+		policy_free(&run->loaded);
+		run->loaded = before;
+		memcpy(run->listens, kept, sizeof kept);
+		run->listen_count = listens;
+		return;
+	}
+	policy_free(&before);
+	snprintf(run->policy, sizeof run->policy, "%s", run->source);
+	char *text = run_conf_text(run);
+	bool other = text && !same_as_file(run, text);
+	if (other && write_conf(run, text) == STATUS_FINE)
+		say(NULL, "the gateway's part of the policy changed: nginx reloads");
+	if (other || always)
+		kill(serve->child.pid, SIGHUP);
+	free(text);
+}
+
+static bool answers(const struct run_listen *listen)
+{
+	char host[64];
+	const char *colon = strrchr(listen->address, ':');
+	bool v6 = listen->address[0] == '[';
+	snprintf(host, sizeof host, "%.*s", (int)(colon - listen->address) - 2 * v6, listen->address + v6);
+	struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons((uint16_t)listen->port)};
+	struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)listen->port)};
+	if (inet_pton(v6 ? AF_INET6 : AF_INET, host, v6 ? (void *)&six.sin6_addr : (void *)&v4.sin_addr) != 1)
+		return true;
+	int s = socket(v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	bool good = s >= 0 && connect(s, v6 ? (void *)&six : (void *)&v4, v6 ? sizeof six : sizeof v4) == 0;
+	if (s >= 0)
+		close(s);
+	return good;
+}
+
+/* It listens, and its first worker has published the policy. */
+static bool is_ready(const struct run *run)
+{
+	char image[PLACE_MAX + 8];
+	snprintf(image, sizeof image, "%s.policy", run->table);
+	return access(image, F_OK) == 0 && answers(&run->listens[0]);
+}
+
+static void look_for_start(struct serve *serve, uint64_t now)
+{
+	char why[2 * PLACE_MAX];
+	if (is_ready(serve->run)) {
+		serve->serving = true;
+		serve->control = control_open(&(struct control_options){.policy = serve->run->source,
+									.table = serve->run->table,
+									.last_good = serve->run->last_good,
+									.say = say},
+					      why, sizeof why);
+		if (!serve->control)
+			fprintf(stderr, "weir run: edits will not be followed: %s\n", why);
+		run_print_banner(serve->run);
+	} else if (now > serve->begun_ms + START_MS && !serve->stop_ms) {
+		out_error("nginx has not begun to serve within %d seconds", START_MS / 1000);
+		serve->stop_ms = now;
+	}
+}
+
+static void ask(struct serve *serve, int signal)
+{
+	if (serve->gone || serve->asked == signal)
+		return;
+	serve->asked = signal;
+	/* the group, for the last one: workers whose master is gone */
+	kill(signal == SIGKILL ? -serve->child.pid : serve->child.pid, signal);
+}
+
+static void stop_further(struct serve *serve, uint64_t now)
+{
+	uint64_t since = now - serve->stop_ms;
+	if (since >= KILL_MS)
+		ask(serve, SIGKILL);
+	else if (since >= DRAIN_MS || serve->asked == SIGTERM)
+		ask(serve, SIGTERM);
+	else
+		ask(serve, SIGQUIT);
+}
+
+static void take_signals(struct serve *serve, uint64_t now)
+{
+	int status;
+	for (int signal; (signal = signals_next(serve->signals));) {
+		if (signal == SIGHUP && serve->serving && !serve->stop_ms)
+			follow_gateway(serve, true);
+		if (signal != SIGTERM && signal != SIGINT)
+			continue;
+		if (!serve->stop_ms) {
+			fprintf(stderr, "weir run: stopping; requests in flight have %d seconds\n",
+				DRAIN_MS / 1000);
+			serve->stop_ms = now;
+		} else {
+			ask(serve, SIGTERM); /* asked twice: at once */
+		}
+	}
+	if (waitpid(serve->child.pid, &status, WNOHANG) == serve->child.pid) {
+		serve->gone = true;
+		serve->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	}
+}
+
+static int timeout_of(const struct serve *serve, uint64_t now)
+{
+	if (!serve->serving)
+		return 20;
+	if (serve->stop_ms || !serve->control)
+		return 100;
+	return control_timeout(serve->control, now);
+}
+
+static void loop(struct serve *serve)
+{
+	while (!serve->gone) {
+		uint64_t now = signals_now_ms();
+		if (!serve->serving)
+			look_for_start(serve, now);
+		if (serve->stop_ms)
+			stop_further(serve, now);
+		else if (serve->control)
+			control_work(serve->control, now);
+		if (serve->control && !serve->stop_ms && serve->edits != control_edits(serve->control)) {
+			serve->edits = control_edits(serve->control);
+			follow_gateway(serve, false);
+		}
+		struct pollfd wait[] = {
+			{.fd = serve->signals, .events = POLLIN},
+			{.fd = serve->child.output, .events = POLLIN},
+			{.fd = serve->control ? control_descriptor(serve->control) : -1, .events = POLLIN},
+		};
+		poll(wait, 3, timeout_of(serve, signals_now_ms()));
+		run_pass_lines(&serve->child);
+		take_signals(serve, signals_now_ms());
+	}
+	run_pass_lines(&serve->child);
+	/* workers that outlived a killed master hold the ports */
+	kill(-serve->child.pid, SIGKILL);
+}
+
+int run_serve(struct run *run)
+{
+	struct serve serve = {.run = run, .begun_ms = signals_now_ms()};
+	char *text = run_conf_text(run);
+	int status = text ? write_conf(run, text) : out_failure(WEIR_NO_MEMORY, NULL);
+	free(text);
+	serve.signals = signals_open();
+	if (status != STATUS_FINE || (status = run_start_nginx(run, &serve.child)) != STATUS_FINE)
+		return status;
+	loop(&serve);
+	control_close(&serve.control);
+	if (serve.stop_ms && serve.serving)
+		return STATUS_FINE;
+	out_error("nginx ended%s (exit code %d)%s", serve.serving ? "" : " before it served", serve.exit_code,
+		  serve.child.lines ? "; its last words:" : "");
+	run_print_last(&serve.child);
+	return STATUS_SYSTEM;
+}
