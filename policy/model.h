@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * model: a policy after checking and before compiling. The checker fills it, the compiler reads it; it lives and
- * dies inside policy_load. All memory comes from the arena; every value is in range, every name known.
+ * model: a policy after checking and before compiling. The checker fills it, the compiler reads it; it lives
+ * and dies inside policy_load. All memory comes from the arena; every value is in range, every name known.
  */
 #ifndef WEIR_POLICY_MODEL_H
 #define WEIR_POLICY_MODEL_H
@@ -14,15 +14,20 @@ struct model_mark { /* where it stands, for findings that the compiler still mak
 	unsigned line, column, width;
 };
 
+struct model_header_test {
+	struct text name, value; /* name: lower case */
+	uint32_t how;		 /* enum image_value */
+};
+
 struct model_clause {
 	struct model_mark mark;
-	struct text text; /* as written: the route */
-	uint32_t methods; /* IMAGE_METHOD_ANY: none named */
-	struct text path; /* as written, "" none; starts with '/' */
-	struct text host; /* lower case, "" none; "*.example.com" keeps its star */
+	struct text text;	  /* as written: the route */
+	uint32_t methods;	  /* IMAGE_METHOD_ANY: none named */
+	struct text path;	  /* as written, "" none; starts with '/' */
+	struct text host;	  /* lower case, "" none; "*.example.com" keeps its star */
 	struct network *networks; /* sorted, merged */
 	size_t network_count;
-	struct { struct text name, value; uint32_t how; } *headers;
+	struct model_header_test *headers;
 	size_t header_count;
 	struct model_clause *nots;
 	size_t not_count;
@@ -47,9 +52,9 @@ struct model_respond {
 
 struct model_rate {
 	struct model_mark mark;
-	uint32_t count;     /* requests (or units of cost) */
-	uint64_t period_ns; /* 0.5/s is 1 per 2 s */
-	struct text unit;   /* "s", "15min": for the counter's name where there are several */
+	uint32_t count;		     /* requests (or units of cost) */
+	uint64_t period_ns;	     /* 0.5/s is 1 per 2 s */
+	struct text unit;	     /* "s", "15min": for the counter's name where there are several */
 	struct algo_numbers numbers; /* built */
 };
 
@@ -60,7 +65,7 @@ struct model_limit {
 	size_t clause_count; /* 0: every request */
 	struct text match_text;
 	struct image_key_part *key; /* names as offsets are not used: see key_names */
-	struct text *key_names;     /* one per part, "" where the kind has none */
+	struct text *key_names;	    /* one per part, "" where the kind has none */
 	size_t key_count;
 	struct text key_text; /* canonical: "[ip, header.x-a | site]" */
 	uint32_t missing, mode, cost;
@@ -72,7 +77,10 @@ struct model_limit {
 	struct model_respond respond; /* own, or the file's */
 };
 
-struct model_route { struct model_mark mark; struct text match, to; };
+struct model_route {
+	struct model_mark mark;
+	struct text match, to;
+};
 
 struct model {
 	struct text source; /* path of the policy file */
@@ -93,9 +101,9 @@ struct model {
 	size_t limit_count;
 };
 
-/* Build the image (malloc()ed). NULL with a sentence in `why` and the place in *mark if something cannot be compiled
- * (more than IMAGE_HITS_MAX limits could meet one request). name_space is part of every identity. */
-struct image *model_compile(const struct model *model, const char *name_space, int64_t compiled_at, struct model_mark *mark, char *why,
-			    size_t size);
+/* Build the image (malloc()ed). NULL with a sentence in `why` and the place in *mark if something cannot be
+ * compiled (more than IMAGE_HITS_MAX limits could meet one request). name_space is part of every identity. */
+struct image *model_compile(const struct model *model, const char *name_space, int64_t compiled_at,
+			    struct model_mark *mark, char *why, size_t size);
 
 #endif

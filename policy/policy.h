@@ -3,7 +3,7 @@
  * policy: from a YAML file to a published image.
  *
  *   policy_load      read, check, compile; findings on the way    (anyone)
- *   policy_publish   rows from the ledger, rename, generation      (control, `weir publish`, the gate at its start)
+ *   policy_publish   rows from the ledger, rename, generation      (publisher, gate)
  *   policy_current   map the published image                       (every door)
  */
 #ifndef WEIR_POLICY_POLICY_H
@@ -17,35 +17,39 @@
 enum policy_severity { POLICY_ERROR, POLICY_WARNING, POLICY_NOTE };
 struct policy_finding {
 	enum policy_severity severity;
-	const char *file; /* as the user named it */
+	const char *file;	      /* as the user named it */
 	unsigned line, column, width; /* from 1; width of the underlined text, at least 1 */
-	char *message; /* one sentence, with a suggestion where there is one */
-	char *source;  /* the line itself, or NULL */
+	char *message;		      /* one sentence, with a suggestion where there is one */
+	char *source;		      /* the line itself, or NULL */
 };
 
 struct policy { /* what policy_load gives; free with policy_free */
-	struct image *image; /* NULL if there was an error; rows not yet assigned; malloc()ed, image->size bytes */
+	/* NULL if there was an error; rows not yet assigned; malloc()ed, image->size bytes */
+	struct image *image;
 	struct policy_finding findings[POLICY_FINDINGS_MAX]; /* in order of place */
-	size_t finding_count; /* kept */
-	size_t errors, warnings; /* found in all, kept or not */
-	char **files; /* every file read: the policy, includes, pages (what a watcher watches); NULL-terminated */
+	size_t finding_count;				     /* kept */
+	size_t errors, warnings;			     /* found in all, kept or not */
+	/* For a watcher, NULL-terminated: every file read (the policy, includes, pages), and the folders that the
+	 * patterns of includes look into. */
+	char **files, **folders;
 };
 
 struct policy_options {
-	const char *path; /* the policy file, "-": standard input */
-	const char *text; /* if set: the text itself; path is only its name */
+	const char *path;	/* the policy file, "-": standard input */
+	const char *text;	/* if set: the text itself; path is only its name */
 	const char *name_space; /* part of every counter's identity; "policy" by default */
-	const char *to; /* `weir run --to`: a gateway even without a file */
-	const char *limit; /* `weir run --limit 50/s` */
+	const char *to;		/* `weir run --to`: a gateway even without a file */
+	const char *limit;	/* `weir run --limit 50/s` */
+	int64_t wall;		/* seconds since 1970: judges `until`, becomes compiled_at; 0: now */
 };
 /* Never fails but by findings (an unreadable file is one). */
 void policy_load(const struct policy_options *options, struct policy *out);
 void policy_free(struct policy *policy);
-/* As `weir check` prints them: one finding a line with source and caret; then a count if some were left out. */
+/* As `weir check` prints them: one finding a line, with source and caret; a count if some were left out. */
 char *policy_findings_text(const struct policy *policy); /* malloc()ed */
 
-/* Sentences for each limit: what it says, and its worst case ("at most 9 in any minute, 5 at once"). One a line,
- * malloc()ed. */
+/* Sentences for each limit: what it says, and its worst case ("at most 9 in any minute, 5 at once"). One a
+ * line, malloc()ed. */
 char *policy_read_aloud(const struct image *image);
 
 /* Schema: as Markdown (docs/policy.md) and JSON Schema (`weir schema`). malloc()ed. */
@@ -54,16 +58,17 @@ char *policy_schema_json(void);
 
 struct publish_report {
 	uint64_t generation;
-	bool unchanged;      /* the very same image was already current: nothing was done */
-	uint32_t converted;  /* counters whose numbers changed and are carried over */
-	uint32_t started;    /* counters that did not exist before (a new limit, or a new key) */
-	uint32_t dropped;    /* counters of the old image that the new one no longer has */
-	char words[1024];    /* the same in sentences, naming limits */
+	bool unchanged;	    /* the very same image was already current: nothing was done */
+	uint32_t converted; /* counters whose numbers changed and are carried over */
+	uint32_t started;   /* counters that did not exist before (a new limit, or a new key) */
+	uint32_t dropped;   /* counters of the old image that the new one no longer has */
+	char words[1024];   /* the same in sentences, naming limits */
 };
-/* Publishes a copy of `image`: assigns rows, writes path.policy privately, renames it, sets the generation. Atomic: a
- * reader sees the old or the new one; on any error nothing has changed. Waits at most 5 s for another publisher. */
-enum weir_error policy_publish(struct table *table, const struct image *image, struct publish_report *report, char *why,
-			       size_t size);
+/* Publishes a copy of `image`: assigns rows, writes path.policy privately, renames it, sets the generation.
+ * Atomic: a reader sees the old or the new one; on any error nothing has changed. Waits at most 5 s for
+ * another publisher. */
+enum weir_error policy_publish(struct table *table, const struct image *image, struct publish_report *report,
+			       char *why, size_t size);
 
 /* A mapped image; the process's own reference count (not for threads). */
 struct policy_image {

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* limit: one limit, and the section of all of them. */
+#include <stdio.h>
+
+#include "policy/load.h"
+#include "policy/sections.h"
+#include "policy/value.h"
+#include "policy/words.h"
+
+/* "enforce 25%" is a share of traffic. */
+static void read_mode(struct load *load, const struct node *node, struct model_limit *limit)
+{
+	struct text text;
+	int number;
+	if (node->kind == NODE_SCALAR && (text = value_trim(node->text)).size > 8 && memcmp(text.data, "enforce ", 8) == 0)
+		diag_error(load, node->mark, "'enforce' for a share of traffic is not built yet");
+	else if (words_value(load, node, "mode", &number))
+		limit->mode = (uint32_t)number;
+}
+
+static void read_cost(struct load *load, const struct node *node, struct model_limit *limit)
+{
+	static const char *const later[] = {"header.", "body.", "response."};
+	if (node->kind == NODE_MAP) {
+		diag_error(load, node->mark, "a cost that is settled afterwards is not built yet");
+		return;
+	}
+	for (size_t i = 0; node->kind == NODE_SCALAR && i < sizeof later / sizeof later[0]; i++)
+		if (node->text.size > strlen(later[i]) && memcmp(node->text.data, later[i], strlen(later[i])) == 0) {
+			diag_error(load, node->mark, "a cost from '%.*s' is not built yet", SHOW(node->text));
+			return;
+		}
+	value_number(load, node, "cost", 1, ALGO_BURST_MAX, &limit->cost);
+}
+
+/* CORS preflight is exempt from limits that speak of particular requests or of identities it cannot carry. */
+static bool preflight_exempt(const struct model_limit *limit)
+{
+	for (size_t i = 0; i < limit->clause_count; i++)
+		if (limit->clauses[i].methods != IMAGE_METHOD_ANY)
+			return true;
+	for (size_t i = 0; i < limit->key_count; i++)
+		if (limit->key[i].kind != IMAGE_KEY_IP && limit->key[i].kind != IMAGE_KEY_SITE)
+			return true;
+	return false;
+}
+
+void limit_read(struct load *load, const struct node *name, const struct node *value, struct model_limit *limit)
+{
+	struct pair bare = {.key = {.kind = NODE_SCALAR, .mark = value->mark, .text = TEXT("rate")}, .value = *value};
+	struct node section = {.kind = NODE_MAP, .mark = value->mark, .pairs = &bare, .count = 1};
+	const struct node *word;
+	int number;
+
+	*limit = (struct model_limit){.mark = name->mark, .name = name->text, .cost = 1, .respond = load->respond};
+	struct text where = arena_format(&load->arena, "limit '%.*s'", SHOW(name->text));
+	if (!value_name(load, name->text, name->mark, "a limit"))
+		limit->name = TEXT("limit");
+	if (value->kind != NODE_SCALAR) {
+		if (value->kind == NODE_EMPTY) {
+			diag_error(load, name->mark, "%s has no rate; say how much, like rate: 50/s", where.data);
+			return;
+		}
+		if (!words_check(load, value, SECTION_LIMIT, where.data))
+			return;
+		section = *value;
+	}
+	if ((word = yaml_get(&section, "was")) && value_text(load, word, "was", &limit->was))
+		value_name(load, limit->was, word->mark, "a limit");
+	if ((word = yaml_get(&section, "paths")) && words_value(load, word, "paths", &number))
+		limit->paths_exact = number;
+	match_read(load, yaml_get(&section, "match"), limit->paths_exact, &limit->clauses, &limit->clause_count);
+	limit->match_text = match_text(load, limit->clauses, limit->clause_count);
+	key_read(load, yaml_get(&section, "key"), yaml_get(&section, "missing"), limit);
+	if ((word = yaml_get(&section, "cost")))
+		read_cost(load, word, limit);
+	numbers_read(load, &section, limit);
+	if ((word = yaml_get(&section, "count")))
+		words_value(load, word, "count", &number);
+	if ((word = yaml_get(&section, "count_denied")))
+		value_flag(load, word, "count_denied", &limit->count_denied);
+	if ((word = yaml_get(&section, "mode")))
+		read_mode(load, word, limit);
+	if ((word = yaml_get(&section, "exempt")))
+		exceptions_read(load, word, false, &limit->exempt, &limit->exempt_count);
+	respond_read(load, yaml_get(&section, "respond"), arena_format(&load->arena, "'respond' of %s", where.data).data,
+		     &limit->respond);
+	limit->preflight_exempt = preflight_exempt(limit);
+}
+
+void limits_read(struct load *load, const struct node *node, const struct node *option)
+{
+	static const struct text name = TEXT("default");
+	struct model *model = &load->model;
+	size_t count = node && node->kind == NODE_MAP ? node->count : 0;
+
+	if (node && (node->kind == NODE_SCALAR || node->kind == NODE_LIST))
+		diag_error(load, node->mark, "limits have names: write NAME: {rate: 50/s}");
+	model->limits = arena_alloc(&load->arena, (count + 1) * sizeof *model->limits);
+	for (size_t i = 0; i < count; i++) {
+		const struct pair *pair = &node->pairs[i];
+		if (option && text_equal(pair->key.text, name))
+			diag_error(load, pair->key.mark, "a limit 'default' is here and on the command line (--limit)");
+		limit_read(load, &pair->key, &pair->value, &model->limits[model->limit_count++]);
+	}
+	if (option) {
+		struct node key = {.kind = NODE_SCALAR, .mark = option->mark, .text = name};
+		limit_read(load, &key, option, &model->limits[model->limit_count++]);
+	}
+}

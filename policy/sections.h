@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sections: the readers of a policy's sections, from nodes into the model. None fails but by findings; a node may be NULL
+ * where its word is not said. `where` is how messages call the section ("limit 'login'").
+ */
+#ifndef WEIR_POLICY_SECTIONS_H
+#define WEIR_POLICY_SECTIONS_H
+
+#include "policy/yaml.h"
+
+/* model.listens and routes. `to` (may be NULL): the backend that the command line names, at `to_mark`. */
+void gateway_read(struct load *load, const struct node *node, const struct node *to);
+/* "http://host:port" from the spellings of a backend. */
+bool backend_read(struct load *load, const struct node *node, struct text *out);
+
+/* Everything of `clients`; sets load->networks first, since every other reader may use the names. */
+void clients_read(struct load *load, const struct node *node);
+void named_networks_read(struct load *load, const struct node *node);
+/* A header's name in lower case; a finding at `mark` if it can be none. */
+bool header_name_read(struct load *load, struct text name, struct model_mark mark, struct text *out);
+/* Addresses, networks and names of networks, sorted and merged. */
+void networks_read(struct load *load, const struct node *node, const char *what, struct network **out, size_t *count);
+
+/* A list of exempt (or, with `deny`, denied) requests. */
+void exceptions_read(struct load *load, const struct node *node, bool deny, struct model_exception **out, size_t *count);
+
+/* The clauses of a match; count 0 if `node` is NULL: every request. */
+void match_read(struct load *load, const struct node *node, bool exact, struct model_clause **out, size_t *count);
+/* One "METHODS PATTERN". */
+bool match_scalar_read(struct load *load, const struct node *node, bool exact, struct model_clause *clause);
+bool match_path_read(struct load *load, const struct node *node, struct text path, bool exact, struct text *out);
+bool match_methods_read(struct load *load, const struct node *node, struct text methods, uint32_t *mask);
+/* The texts of clauses as one: "a or b". */
+struct text match_text(struct load *load, const struct model_clause *clauses, size_t count);
+
+/* key, key_names, key_count, key_text, missing and shared of a limit. */
+void key_read(struct load *load, const struct node *key, const struct node *missing, struct model_limit *limit);
+
+/* rates of a limit, from its rate, algorithm, burst, queue, at_once, wait and align. `limit->cost` is known. */
+void numbers_read(struct load *load, const struct node *node, struct model_limit *limit);
+
+/* Words said in `node` replace those in *respond. */
+void respond_read(struct load *load, const struct node *node, const char *where, struct model_respond *respond);
+
+/* `option` (may be NULL): the rate of a limit `default` that the command line asks for. */
+void limits_read(struct load *load, const struct node *node, const struct node *option);
+/* One limit; `value` is its section or its bare rate. */
+void limit_read(struct load *load, const struct node *name, const struct node *value, struct model_limit *limit);
+
+/* What is allowed, but surely not meant: warnings over all limits together. */
+void warn_limits(struct load *load);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* words_values: the values of words that have a fixed set of them. */
+#include "policy/words.h"
+
+const struct word_value word_values[] = {
+	{"from", "peer", IMAGE_FROM_PEER, true, "the address that holds the connection"},
+	{"from", "x-forwarded-for", IMAGE_FROM_X_FORWARDED_FOR, true,
+	 "the X-Forwarded-For header, read from the right past every trusted proxy"},
+	{"from", "forwarded", IMAGE_FROM_FORWARDED, true, "the Forwarded header (RFC 7239), read the same way"},
+	{"from", "proxy-protocol", IMAGE_FROM_PROXY_PROTOCOL, true, "what the PROXY protocol names, where the door speaks it"},
+	{"from", "header.NAME", IMAGE_FROM_HEADER, true,
+	 "one address in a header that the trusted proxy always sets, such as `header.cf-connecting-ip`"},
+
+	{"key", "ip", IMAGE_KEY_IP, true,
+	 "the client's address; IPv6 counts by prefix (`clients.ipv6_prefix`). `ip/24/56` counts IPv4 and IPv6 by other prefixes"},
+	{"key", "header.NAME", IMAGE_KEY_HEADER, true, "a request header; can be missing"},
+	{"key", "cookie.NAME", IMAGE_KEY_COOKIE, true, "a cookie; can be missing"},
+	{"key", "query.NAME", IMAGE_KEY_QUERY, true, "a parameter of the query string; can be missing"},
+	{"key", "host", IMAGE_KEY_HOST, true, "the host that was asked for"},
+	{"key", "path", IMAGE_KEY_PATH, true, "the normalised path"},
+	{"key", "method", IMAGE_KEY_METHOD, true, "the method"},
+	{"key", "route", IMAGE_KEY_ROUTE, true, "the pattern that matched: all paths under it share one counter"},
+	{"key", "site", IMAGE_KEY_SITE, true, "nothing: one counter for everyone. Stands alone, or last as in `header.x-tenant | site`"},
+	{"key", "var.NAME", IMAGE_KEY_VAR, true, "a variable of the door, such as nginx's `$ssl_client_s_dn`; can be missing"},
+	{"key", "api-key", 0, false, "a known API key"},
+	{"key", "api-key.NAME", 0, false, "a field of the API key's record"},
+	{"key", "user", 0, false, "the owner of the API key, else the token's subject"},
+	{"key", "jwt.NAME", 0, false, "a claim of a verified token"},
+	{"key", "session", 0, false, "the session cookie"},
+	{"key", "body.NAME", 0, false, "a field of a form or JSON body"},
+	{"key", "descriptor.NAME", 0, false, "an entry of a rate limit service's descriptor"},
+	{"key", "given", 0, false, "what the caller hands in"},
+
+	{"missing", "ip", IMAGE_MISSING_IP, true, "the client's address is counted instead"},
+	{"missing", "skip", IMAGE_MISSING_SKIP, true, "the limit does not apply"},
+	{"missing", "deny", IMAGE_MISSING_DENY, true, "the request is refused"},
+	{"missing", "anonymous", IMAGE_MISSING_ANONYMOUS, true, "all such requests share one counter"},
+	{"missing", "inner", 0, false, "the next door knows"},
+
+	{"algorithm", "token-bucket", ALGO_TOKEN_BUCKET, true,
+	 "up to `burst` at once, then refilled evenly at the rate; the default below a day"},
+	{"algorithm", "leaky-bucket", ALGO_LEAKY_BUCKET, true,
+	 "too many too fast wait their turn: a queue of `queue` requests, let through evenly at the rate"},
+	{"algorithm", "fixed-window", ALGO_FIXED_WINDOW, true,
+	 "N in each window; the default from a day up. Around the edge of two windows up to 2N can pass within one window's length"},
+	{"algorithm", "sliding-window", 0, false, "the previous window counts in part"},
+	{"algorithm", "sliding-log", 0, false, "exact in every window, wherever it starts"},
+
+	{"align", "first-request", ALGO_FIRST_REQUEST, true, "a key's window begins with its first request; the default below a day"},
+	{"align", "clock", ALGO_CLOCK, true, "windows begin at multiples of the period on the clock, UTC: 5min at :00, :05, :10"},
+	{"align", "calendar", ALGO_CALENDAR_DAY, true,
+	 "also `calendar UTC`: windows are calendar days, weeks from Monday, months, years, in UTC; the default from a day up"},
+	{"align", "billing-day", 0, false, "the month begins on the client's own day"},
+
+	{"count", "all", 0, true, "every request that is let through"},
+	{"count", "failures", 0, false, "only requests that the backend answers with an error"},
+	{"count", "successes", 0, false, "only the others"},
+
+	{"mode", "enforce", IMAGE_ENFORCE, true, "requests over the limit are refused"},
+	{"mode", "shadow", IMAGE_SHADOW, true, "the limit counts and reports what it would have refused, and refuses nothing"},
+	{"mode", "disabled", IMAGE_DISABLED, true, "the limit does nothing; its counters are kept for when it comes back"},
+
+	{"paths", "folded", false, true, "case and a trailing slash make no difference: matching too much is safe"},
+	{"paths", "exact", true, true, "they do"},
+
+	{"headers", "x-ratelimit", IMAGE_HEADERS_X_RATELIMIT, true,
+	 "`X-RateLimit-Limit`, `X-RateLimit-Remaining`, `X-RateLimit-Reset`"},
+	{"headers", "ratelimit", IMAGE_HEADERS_RATELIMIT, true, "`RateLimit-Policy` and `RateLimit` (the IETF draft)"},
+	{"headers", "none", 0, true, "none of them; `Retry-After` is always sent with a refusal"},
+	{"headers", "github", 0, false, "with GitHub's `-Used` and `-Resource`"},
+	{"headers", "draft-6", 0, false, "the draft's older form"},
+	{"headers", "draft-7", 0, false, "the draft's older form"},
+
+	{"body", "json", IMAGE_BODY_JSON, true, "`{\"error\": …, \"retryAfter\": …, \"limit\": …}`; plain text for clients that do not take JSON"},
+	{"body", "problem", IMAGE_BODY_PROBLEM, true, "`application/problem+json` (RFC 9457)"},
+	{"body", "text", IMAGE_BODY_TEXT, true, "one plain sentence"},
+
+	{"cors", "mirror", true, true, "a browser application of another origin can read the refusal and the rate fields"},
+	{"cors", "none", false, true, "no CORS header is added"},
+	{0},
+};
