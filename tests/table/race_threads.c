@@ -16,6 +16,7 @@
 #if defined(__SANITIZE_THREAD__)
 #include <dlfcn.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 static pthread_mutex_t mappings_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct mapping {
@@ -28,16 +29,18 @@ static struct mapping {
 	void *address;
 } mappings[64];
 static unsigned mappings_shared;
+static bool mappings_used;
 
-void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset)
+static void *mapping_add(void *address, size_t size, int protection, int flags, int fd, off_t offset)
 {
 	void *(*real)(void *, size_t, int, int, int,
 		      off_t) = (void *(*)(void *, size_t, int, int, int, off_t))dlsym(RTLD_NEXT, "mmap");
 	struct mapping *found = NULL, *empty = NULL;
 	struct stat st;
-	if (fd < 0 || !(flags & MAP_SHARED) || fstat(fd, &st) != 0)
-		return real(address, size, protection, flags, fd, offset);
+	if (fstat(fd, &st) != 0)
+		return MAP_FAILED;
 	pthread_mutex_lock(&mappings_lock);
+	mappings_used = true;
 	for (struct mapping *m = mappings; m < mappings + 64; m++) {
 		if (!m->users)
 			empty = m;
@@ -58,7 +61,7 @@ void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t 
 	return address;
 }
 
-int munmap(void *address, size_t size)
+static int mapping_drop(void *address, size_t size)
 {
 	int (*real)(void *, size_t) = (int (*)(void *, size_t))dlsym(RTLD_NEXT, "munmap");
 	bool last = true;
@@ -69,6 +72,22 @@ int munmap(void *address, size_t size)
 	int result = last ? real(address, size) : 0;
 	pthread_mutex_unlock(&mappings_lock);
 	return result;
+}
+
+/* The runtime itself maps memory before it can watch anything: that call must not be watched. */
+__attribute__((no_sanitize("thread"))) void *mmap(void *address, size_t size, int protection, int flags,
+						  int fd, off_t offset)
+{
+	if (fd < 0 || !(flags & MAP_SHARED)) /* not a table */
+		return (void *)syscall(SYS_mmap, address, size, protection, flags, fd, offset);
+	return mapping_add(address, size, protection, flags, fd, offset);
+}
+
+__attribute__((no_sanitize("thread"))) int munmap(void *address, size_t size)
+{
+	if (!mappings_used)
+		return (int)syscall(SYS_munmap, address, size);
+	return mapping_drop(address, size);
 }
 #endif
 
