@@ -24,7 +24,7 @@ static void peek(struct flow *flow, struct flow_hit *hit)
 	hit->allowed = hit->look.allowed;
 	if (!flow->dry)
 		return;
-	/* explain describes what would have been: the same verdict, nothing written */
+	/* explain describes what would come of it: the same verdict, nothing written */
 	algo_step(&hit->look.numbers, hit->look.state, &flow->time, hit->cost, &outcome);
 	hit->look.state = outcome.state;
 }
@@ -42,11 +42,17 @@ static void charge(struct flow *flow, struct flow_hit *hit)
 			   &hit->look);
 }
 
+/* A refusal that is counted, where the limit asks for it. */
 static void punish(struct flow *flow, struct flow_hit *hit)
 {
-	if (!hit->denied && !flow->dry && read_limit(flow->env->image, hit->limit)->count_denied)
-		table_punish(flow->env->table, &hit->key, row_of(flow, hit), &flow->time, hit->cost,
-			     &hit->look);
+	struct table_look *look = &hit->look;
+
+	if (hit->denied || !read_limit(flow->env->image, hit->limit)->count_denied)
+		return;
+	if (flow->dry)
+		look->state = algo_punish(&look->numbers, look->state, &flow->time, hit->cost);
+	else
+		table_punish(flow->env->table, &hit->key, row_of(flow, hit), &flow->time, hit->cost, look);
 }
 
 /* Hits of this request in the order of charging: headroom above, index below, one word each. */

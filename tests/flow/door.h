@@ -10,8 +10,14 @@
 
 #define DOOR_HEADERS 128
 
-/* 0..n-1 from `uint64_t seed` of the caller */
-#define PICK(n) ((seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u), (seed >> 33) % (n))
+/* 0..n-1, the same numbers at every run. */
+static inline unsigned pick(unsigned n)
+{
+	static uint64_t seed = 42;
+
+	seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (unsigned)((seed >> 33) % n);
+}
 
 struct door {
 	struct flow_request request;

@@ -175,7 +175,6 @@ static void forgeries(void)
 		{FWD, "Forwarded", ", for=1.2.3.4;proto=https, for=\"[fd00::7]:80\""},
 		{FWD, "Forwarded", ", host=\"a,\\\"b\";for=\"1.2.3.4\""},
 	};
-	uint64_t seed = 11;
 	size_t wrong = 0;
 
 	for (int round = 0; round < 100000; round++) {
@@ -184,12 +183,12 @@ static void forgeries(void)
 		bool untrusted;
 
 		door_open(&door, "GET", "/", "10.0.0.1");
-		size_t which = PICK(3), lines = PICK(3);
+		size_t which = pick(3), lines = pick(3);
 		for (size_t line = 0; line <= lines; line++) {
 			size_t used = 0;
 			forged[line][0] = '\0';
-			for (size_t n = PICK(12); n; n--)
-				used += (size_t)sprintf(forged[line] + used, "%s", pieces[PICK(18)]);
+			for (size_t n = pick(12); n; n--)
+				used += (size_t)sprintf(forged[line] + used, "%s", pieces[pick(18)]);
 			if (line < lines)
 				door_add(&door, honest[which].name, forged[line]);
 		}

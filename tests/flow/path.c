@@ -182,7 +182,6 @@ static void cut(void)
 static void spellings(void)
 {
 	static const char path[] = "/api/v1/login";
-	uint64_t seed = 7;
 	size_t wrong = 0;
 	char worst[2048] = "";
 
@@ -190,7 +189,7 @@ static void spellings(void)
 		char target[2048], exact[IMAGE_PATH_MAX + 1], folded[IMAGE_PATH_MAX + 1];
 		size_t used = 0, exact_size, folded_size;
 		struct text query;
-		bool absolute = PICK(8) == 0; /* its path begins with a plain slash */
+		bool absolute = pick(8) == 0; /* its path begins with a plain slash */
 		if (absolute)
 			used += (size_t)sprintf(target, "http://example.com/");
 		for (const char *c = path; *c; c++) {
@@ -198,19 +197,19 @@ static void spellings(void)
 							      "%2f",	    "\\",   "/x/../", "/x/%2E./",
 							      "/y;p/..;q/", "/;z/", "/%2F",   "%5c/"};
 			if (*c == '/') {
-				const char *slash = slashes[c != path || absolute ? PICK(12) : 0];
-				if (c != path && PICK(4) == 0)
+				const char *slash = slashes[c != path || absolute ? pick(12) : 0];
+				if (c != path && pick(4) == 0)
 					used += (size_t)sprintf(target + used, ";v=%d", round);
 				used += (size_t)sprintf(target + used, "%s", slash);
-			} else if (PICK(4) == 0) {
-				used += (size_t)sprintf(target + used, PICK(2) ? "%%%02X" : "%%%02x", *c);
+			} else if (pick(4) == 0) {
+				used += (size_t)sprintf(target + used, pick(2) ? "%%%02X" : "%%%02x", *c);
 			} else {
-				target[used++] = PICK(2) ? *c : (char)(*c >= 'a' && *c <= 'z' ? *c - 32 : *c);
+				target[used++] = pick(2) ? *c : (char)(*c >= 'a' && *c <= 'z' ? *c - 32 : *c);
 			}
 		}
 		static const char *const tails[] = {"",	    "/",     "/.",  "//", "?a=b", ";x",
 						    "/?/x", "/z/..", "%2f", "#f", "%00",  "/;"};
-		used += (size_t)sprintf(target + used, "%s", tails[PICK(12)]);
+		used += (size_t)sprintf(target + used, "%s", tails[pick(12)]);
 		flow_path_normalise((struct text){target, used}, exact, &exact_size, folded, &folded_size,
 				    &query);
 		if (strcmp(folded, path) != 0) {
