@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* read_aloud: what is said of each kind of limit, and that the worst case that is named is the worst case. */
+#include "policy/policy.h"
+#include "tests/policy/models.h"
+#include "tests/tap.h"
+
+#define S   UINT64_C(1000000000)
+#define MIN (60 * S)
+#define DAY (86400 * S)
+
+enum kind { TOKEN, LEAKY, WINDOW };
+
+/* numbers as a policy writes them; what is said; the most that a client that never tires gets in any
+ * `period_ns`, 0: not simulated */
+static const struct {
+	enum kind kind;
+	uint32_t count;
+	uint64_t period_ns;
+	uint32_t burst; /* token: burst; leaky: queue; window: alignment */
+	uint32_t at_once;
+	uint64_t wait_ns;
+	uint32_t cost;
+	const char *words;
+	uint32_t worst;
+} numbers[] = {
+	{TOKEN, 5, MIN, 5, 0, 0, 1, "5 at once, then one every 12 s; at most 9 in any minute", 9},
+	{TOKEN, 5, MIN, 1, 0, 0, 1, "one every 12 s; at most 5 in any minute", 5},
+	{TOKEN, 50, S, 100, 0, 0, 1, "100 at once, then one every 20 ms; at most 149 in any second", 149},
+	{TOKEN, 1, 2 * S, 1, 0, 0, 1, "one every 2 s", 1},
+	{TOKEN, 100, 15 * MIN, 100, 0, 0, 1, "100 at once, then one every 9 s; at most 199 in any 15 minutes",
+	 199},
+	{TOKEN, 1000, 60 * MIN, 1000, 0, 0, 1, "1000 at once, then one every 3.6 s; at most 1999 in any hour",
+	 1999},
+	{TOKEN, 100, MIN, 100, 0, 0, 5,
+	 "20 at once, then one every 3 s; at most 39 in any minute; each request costs 5", 39},
+	{TOKEN, 7, MIN, 3, 0, 0, 2, "one every 17.14 s; at most 4 in any minute; each request costs 2", 4},
+	{TOKEN, 1000000, S, 1, 0, 0, 1, "one every 1 us; at most 1000000 in any second", 0},
+	{TOKEN, 0, MIN, 5, 0, 0, 1, "every request is refused", 0},
+	{TOKEN, 5, MIN, 5, 0, 0, 9,
+	 "every request is refused: it costs 9 and at most 5 fit; each request costs 9", 0},
+	{TOKEN, 5, MIN, 5, 0, 0, 0, "never refused: a request costs nothing", 0},
+	{LEAKY, 2, S, 5, 0, 0, 1, "one every 0.5 s, up to 5 waiting at most 2.5 s; at most 2 in any second",
+	 0},
+	{LEAKY, 2, S, 5, 2, 0, 1,
+	 "3 at once, then one every 0.5 s, up to 3 waiting at most 1.5 s; at most 4 in any second", 0},
+	{LEAKY, 2, S, 5, 5, 0, 1, "6 at once, then one every 0.5 s; at most 7 in any second", 0},
+	{LEAKY, 2, S, 0, 0, 0, 1, "one every 0.5 s; at most 2 in any second", 0},
+	{LEAKY, 2, S, 50, 0, 3 * S, 1,
+	 "one every 0.5 s, up to 6 waiting at most 3 s; at most 2 in any second", 0},
+	{WINDOW, 10, MIN, ALGO_FIRST_REQUEST, 0, 0, 1,
+	 "at most 10 in the minute from the first request; around its end at most 19 in any minute", 19},
+	{WINDOW, 1, MIN, ALGO_FIRST_REQUEST, 0, 0, 1, "at most 1 in the minute from the first request", 1},
+	{WINDOW, 10, 15 * MIN, ALGO_CLOCK, 0, 0, 1,
+	 "at most 10 in each 15 minutes of the clock (UTC); around its edges at most 20 in any 15 minutes",
+	 20},
+	{WINDOW, 10, DAY, ALGO_CALENDAR_DAY, 0, 0, 1,
+	 "at most 10 in a day (UTC); around midnight at most 20 in any 24 hours", 20},
+	{WINDOW, 10, DAY, ALGO_CALENDAR_DAY, 0, 0, 3,
+	 "at most 3 in a day (UTC); around midnight at most 6 in any 24 hours; each request costs 3", 6},
+	{WINDOW, 10, 7 * DAY, ALGO_CALENDAR_WEEK, 0, 0, 1,
+	 "at most 10 in a week (from Monday, UTC); around Monday at most 20 in any 7 days", 20},
+	{WINDOW, 10, 28 * DAY, ALGO_CALENDAR_MONTH, 0, 0, 1,
+	 "at most 10 in a month (UTC); around its end at most 20 in any 28 days", 20},
+	{WINDOW, 10, 365 * DAY, ALGO_CALENDAR_YEAR, 0, 0, 1,
+	 "at most 10 in a year (UTC); around New Year at most 20 in any 365 days", 20},
+};
+
+static bool build(size_t i, struct algo_numbers *out)
+{
+	if (numbers[i].kind == TOKEN)
+		return algo_token_bucket(numbers[i].count, numbers[i].period_ns, numbers[i].burst, out);
+	if (numbers[i].kind == LEAKY)
+		return algo_leaky_bucket(numbers[i].count, numbers[i].period_ns, numbers[i].burst,
+					 numbers[i].at_once, numbers[i].wait_ns, out);
+	return algo_fixed_window(numbers[i].count, numbers[i].period_ns, (enum algo_align)numbers[i].burst,
+				 out);
+}
+
+/* One who sends a single request if it helps, is quiet, and then sends without end, in steps of a 4,000th of
+ * the period: the most that got through in any period. */
+static uint32_t most_in_period(const struct algo_numbers *n, uint64_t period, uint32_t cost, uint64_t quiet,
+			       bool first_one)
+{
+	static uint64_t passed[1 << 14];
+	const uint64_t start = 400 * DAY;
+	const int64_t wall = INT64_C(1704067200) * (int64_t)S - (int64_t)start; /* 2024-01-01, a Monday */
+	uint32_t count = 0, first = 0, most = 0;
+	uint64_t state = 0;
+
+	for (uint64_t step = first_one ? 0 : 1; step < 12000 && count < sizeof passed / sizeof *passed;
+	     step++) {
+		uint64_t at = step == 0 ? 0 : quiet + (step - 1) * (period / 4000);
+		struct algo_time t = {start + at, wall};
+		struct algo_outcome outcome;
+
+		do {
+			algo_step(n, state, &t, cost, &outcome);
+			if (!outcome.allowed)
+				break;
+			state = outcome.state;
+			passed[count++] = at;
+		} while (step > 0);
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		while (passed[i] - passed[first] >= period)
+			first++;
+		if (i - first + 1 > most)
+			most = i - first + 1;
+	}
+	return most;
+}
+
+static void test_numbers(struct arena *arena)
+{
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+		struct limit_spec spec = {.name = "l"};
+		struct model *model = models_model(arena, &spec, 1);
+		char expect[256], *aloud;
+		struct image *image;
+		uint32_t most = 0;
+
+		if (!ok(build(i, &model->limits[0].rates[0].numbers), "numbers are built"))
+			continue;
+		model->limits[0].cost = numbers[i].cost;
+		image = models_compile(model);
+		if (!image)
+			continue;
+		aloud = policy_read_aloud(image);
+		snprintf(expect, sizeof expect, "l: every request, by client address: %s\n",
+			 numbers[i].words);
+		is_str(aloud, expect, numbers[i].words);
+		free(aloud);
+		/* the worst moment to begin depends on the kind: try many */
+		for (uint64_t k = 0; numbers[i].worst && k < 34; k++) {
+			uint64_t period = numbers[i].period_ns, part = k / 2;
+			uint64_t quiet = part < 16 ? period / 16 * (part + 1) : period - period / 4000;
+			uint32_t got = most_in_period(&model->limits[0].rates[0].numbers, period,
+						      numbers[i].cost, quiet, k % 2);
+
+			most = got > most ? got : most;
+		}
+		if (numbers[i].worst)
+			is_u64(most, numbers[i].worst, "and that is the worst that can happen");
+		free(image);
+	}
+}
+
+static void test_limits(struct arena *arena)
+{
+	static const struct limit_spec specs[] = {
+		{.name = "login", .clauses = {"POST /login"}, .rates = {5}},
+		{.name = "hourly", .rates = {20, 1000}},
+		{.name = "watched", .rates = {5}, .mode = IMAGE_SHADOW},
+		{.name = "off", .rates = {5}, .mode = IMAGE_DISABLED},
+		{.name = "site", .rates = {5}},
+		{.name = "chain", .rates = {5}},
+		{.name = "pair", .rates = {5}},
+		{.name = "net", .rates = {5}},
+	};
+	struct model *model = models_model(arena, specs, sizeof specs / sizeof *specs);
+	struct image_key_part parts[] = {{.kind = IMAGE_KEY_HEADER},
+					 {.kind = IMAGE_KEY_IP, .bits4 = 32, .bits6 = 64},
+					 {.kind = IMAGE_KEY_PATH, .alternative = 1}};
+	struct text names[] = {TEXT("x-api-key"), {"", 0}, {"", 0}};
+	struct image *image;
+	char *aloud;
+
+	model->limits[0].count_denied = true;
+	model->limits[4].key[0].kind = IMAGE_KEY_SITE;
+	model->limits[5].key = model->limits[6].key = parts;
+	model->limits[5].key_names = model->limits[6].key_names = names;
+	model->limits[5].key_count = 2;
+	model->limits[5].missing = IMAGE_MISSING_DENY;
+	model->limits[6].key_count = 3;
+	model->limits[7].key[0].bits4 = 24;
+	model->limits[7].key[0].bits6 = 56;
+	image = models_compile(model);
+	if (!ok(image != NULL, "a policy of many kinds"))
+		return;
+	aloud = policy_read_aloud(image);
+#define FIVE "5 at once, then one every 12 s; at most 9 in any minute"
+	is_str(aloud,
+	       "login: POST /login, by client address: " FIVE "; refused requests count too\n"
+	       "hourly: every request, by client address: 20 at once, then one every 3 s; at most 39 in any "
+	       "minute; and "
+	       "1000 at once, then one every 3.6 s; at most 1999 in any hour\n"
+	       "watched: every request, by client address: " FIVE "; in shadow mode: counted, never refused\n"
+	       "off: every request, by client address: " FIVE "; disabled\n"
+	       "site: every request, for the whole site together: " FIVE "\n"
+	       "chain: every request, by header x-api-key, else client address: " FIVE
+	       "; requests without a key are refused\n"
+	       "pair: every request, by (header x-api-key, else client address) and path: " FIVE "\n"
+	       "net: every request, by client network (IPv4 /24, IPv6 /56): " FIVE "\n",
+	       "is read out line by line");
+	free(aloud);
+	free(image);
+	image = models_compile(models_model(arena, specs, 0));
+	aloud = image ? policy_read_aloud(image) : NULL;
+	is_str(aloud, "no limits: every request passes\n", "and so is an empty one");
+	free(aloud);
+	free(image);
+}
+
+int main(void)
+{
+	struct arena arena = {0};
+
+	if (setjmp(arena.out_of_memory))
+		return 1;
+	test_numbers(&arena);
+	test_limits(&arena);
+	arena_free(&arena);
+	return done_testing();
+}
