@@ -60,7 +60,7 @@ int check_command(int argc, char **argv)
 	struct policy policy;
 	policy_load(&(struct policy_options){.path = file}, &policy);
 	char *aloud = policy.image ? policy_read_aloud(policy.image) : NULL;
-	status = policy.image ? STATUS_FINE : STATUS_FINDINGS;
+	status = findings_status(&policy, file);
 	if (out_as_json) {
 		out_document(as_json(file, &policy, aloud));
 	} else {

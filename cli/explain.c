@@ -102,8 +102,9 @@ static int open_policy(const struct wish *wish, const char *file, struct live *l
 		if (out_as_json)
 			out_document(
 				json_pack("{s:b, s:o}", "ok", false, "findings", findings_json(&policy)));
+		int broken = findings_status(&policy, file);
 		policy_free(&policy);
-		return STATUS_FINDINGS;
+		return broken;
 	}
 	int status = find_table(&find, true, path, sizeof path);
 	bool there = status == STATUS_FINE && access(path, F_OK) == 0;

@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "cli/out.h"
 
@@ -41,4 +43,11 @@ void findings_counts(const struct policy *policy, char *out, size_t size)
 		snprintf(warnings, sizeof warnings, "%zu", policy->warnings);
 	snprintf(out, size, "%s error%s, %s warning%s", errors, policy->errors == 1 ? "" : "s", warnings,
 		 policy->warnings == 1 ? "" : "s");
+}
+
+int findings_status(const struct policy *policy, const char *path)
+{
+	if (policy->image)
+		return STATUS_FINE;
+	return strcmp(path, "-") != 0 && access(path, R_OK) != 0 ? STATUS_SYSTEM : STATUS_FINDINGS;
 }

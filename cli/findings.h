@@ -14,4 +14,8 @@ json_t *findings_json(const struct policy *policy);
 /* "no errors, 2 warnings" */
 void findings_counts(const struct policy *policy, char *out, size_t size);
 
+/* The exit code that a checked file deserves: STATUS_FINE, STATUS_FINDINGS, or STATUS_SYSTEM if it cannot be
+ * read. */
+int findings_status(const struct policy *policy, const char *path);
+
 #endif

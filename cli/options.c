@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/out.h"
+#include "policy/suggest.h"
 
 static void print_help(const struct options *options)
 {
@@ -25,6 +26,21 @@ static void print_help(const struct options *options)
 static bool not_understood(const struct options *options, const char *what, const char *word)
 {
 	out_error("%s '%s'", what, word);
+	fprintf(stderr, "usage: %s\n", options->synopsis);
+	return false;
+}
+
+static bool no_option(const struct options *options, struct text word)
+{
+	struct suggest suggest = suggest_begin(word);
+	for (size_t i = 0; i < options->rule_count; i++)
+		suggest_offer(&suggest, text_of(options->rules[i].name));
+	suggest_offer(&suggest, TEXT("--json"));
+	suggest_offer(&suggest, TEXT("--help"));
+	if (!suggest.best.size)
+		return not_understood(options, "no option", word.data);
+	out_error("no option '%.*s'; did you mean '%.*s'?", (int)word.size, word.data, (int)suggest.best.size,
+		  suggest.best.data);
 	fprintf(stderr, "usage: %s\n", options->synopsis);
 	return false;
 }
@@ -89,7 +105,7 @@ bool options_read(struct options *options, int argc, char **argv, int *status)
 		size_t size = equals ? (size_t)(equals - word) : strlen(word);
 		const struct options_rule *rule = find(options, word, size);
 		if (!rule)
-			return not_understood(options, "no option", word);
+			return no_option(options, (struct text){word, size});
 		if (rule->kind == OPTIONS_FLAG) {
 			if (equals)
 				return not_understood(options, "this option takes no value:", word);

@@ -82,12 +82,12 @@ int publish_command(int argc, char **argv)
 	policy_load(&(struct policy_options){.path = path}, &policy);
 	if (!out_as_json)
 		findings_print(&policy);
-	status = policy.image ? publish(&find, policy.image, &report) : STATUS_FINDINGS;
-	if (out_as_json && (status == STATUS_FINE || status == STATUS_FINDINGS))
+	status = policy.image ? publish(&find, policy.image, &report) : findings_status(&policy, path);
+	if (out_as_json && (status == STATUS_FINE || !policy.image))
 		out_document(as_json(&policy, &report));
 	else if (status == STATUS_FINE)
 		print(find.policy, &report);
-	else if (status == STATUS_FINDINGS)
+	else if (!policy.image)
 		fprintf(stderr, "weir: %s is not published: the policy in force stays\n", find.policy);
 	policy_free(&policy);
 	return status;

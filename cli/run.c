@@ -54,8 +54,7 @@ void run_print_banner(const struct run *run)
 	printf("\n%s\n", aloud ? aloud : "");
 	free(aloud);
 	printf("edit %s and save: in force at the next request\n\n"
-	       "try   for i in $(seq 30); do curl -s -o /dev/null -w '%%{http_code} ' http://%s/; done; "
-	       "echo\n"
+	       "try   curl -s -o /dev/null -w '%%{http_code} ' 'http://%s/?[1-200]'; echo\n"
 	       "      curl -i http://%s/\n"
 	       "      weir show --table %s\n",
 	       run->source, host, host, run->table);

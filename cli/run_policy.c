@@ -58,7 +58,7 @@ static int fall_back(struct run *run)
 {
 	char copy[PLACE_MAX];
 	if (!lastgood_find(run->last_good, run->source, copy, sizeof copy))
-		return STATUS_FINDINGS;
+		return findings_status(&run->loaded, run->source);
 	if (!run->use_last_good) {
 		out_error("%s has errors; the last good one was kept: to start with that: --last-good",
 			  run->source);
