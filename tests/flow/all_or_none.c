@@ -218,11 +218,12 @@ static void sums(void)
 	struct stats_limit a, b;
 	size_t passed = 0, refused = 0;
 
-	world_open(&world, "limits:\n  a: {key: ip, rate: 5/s, burst: 7}\n  b: {key: site, rate: 11/s, "
-			   "burst: 13, cost: 2}\n");
+	world_open(&world, "limits:\n"
+			   "  a: {key: ip, rate: 3/s, burst: 7}\n"
+			   "  b: {key: site, rate: 24/s, burst: 13, cost: 2}\n");
 	for (int i = 0; i < 3000; i++) {
 		char line[64];
-		sprintf(line, "GET / from 10.0.0.%u", (unsigned)pick(5));
+		sprintf(line, "GET / from 10.0.0.%u", pick(2) * pick(5));
 		world_pass(&world, pick(60) * MS);
 		bool pass = world_ask(&world, line)->action == FLOW_PASS;
 		passed += pass;
