@@ -112,7 +112,8 @@ bool options_read(struct options *options, int argc, char **argv, int *status)
 			*(bool *)rule->value = true;
 			continue;
 		}
-		if (!equals && i + 1 == argc)
+		/* a value that looks like an option is a forgotten value; --name=value takes anything */
+		if (!equals && (i + 1 == argc || strncmp(argv[i + 1], "--", 2) == 0))
 			return not_understood(options, "a value is missing after", word);
 		if (!keep(rule, equals ? equals + 1 : argv[++i]))
 			return not_understood(options, "too many of", rule->name);
