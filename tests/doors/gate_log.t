@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+# Refusals in the error log: at most one line a second for each limit and worker, with a count and a sample; every refusal is in some
+# count, also those of a worker that stops; bytes from clients cannot forge lines.
+import re, sys, time; sys.path[:0] = ["tests/lib", "tests/doors"]
+from gatelib import *
+
+POLICY = """
+limits:
+  login: {match: /login/**, key: ip, rate: 1/hour, burst: 1}
+  other: {match: /other/**, rate: 0/s, respond: {body: text}}
+  trial: {match: /trial/**, rate: 0/s, mode: shadow}
+clients: {deny: [{ip: 127.0.0.66}, {ip: 127.0.0.67, close: yes}]}
+"""
+site = Site(policy=POLICY, workers=2, http="access_log off; keepalive_requests 10000000;", locations="location / { return 200 'x'; }")
+
+
+def lines(name):
+    return [l for l in site.errors().splitlines() if f'limit "{name}"' in l or name == "deny" and "deny list" in l]
+
+
+def total(name):
+    return sum(int(re.search(r"refused (\d+) request", l).group(1)) for l in lines(name))
+
+
+is_([site.post("/login/x?a=b").status for _ in range(4)], [200, 429, 429, 429], "one login, three refusals")
+ok(wait_until(lambda: total("login") == 3, 3), "are told within three seconds")
+like(lines("login")[-1], ', last: client 127.0.0.1 "POST /login/x?a=b"', "with the last of them")
+like(lines("login")[-1], "[warn]", "as a warning")
+like(lines("login")[-1], ' in the last second', "by the second")
+
+out = run("wrk", "-t1", "-c32", "-d4s", "-s", "/dev/stdin", f"http://127.0.0.1:{site.port}/other/", input='wrk.headers["X-A"] = "b"\n', timeout=60).stdout
+made = int(re.search(r"(\d+) requests in", out).group(1))
+refused = int(re.search(r"Non-2xx or 3xx responses: (\d+)", out).group(1))
+is_(made, refused, "a flood is refused")
+ok(made >= 20_000, f"of at least 20,000 ({made})")
+ok(wait_until(lambda: total("other") >= made, 3), "all of it is counted in the log")
+within(total("other"), made, made + 32, "no more than was sent")
+within(len(lines("other")), 1, 14, "in few lines: two workers, four seconds")
+
+Wire(site.port).get("/other/\"\\\xff" + 300 * "a")
+site.get("/trial/")
+site.get("/", source="127.0.0.66")
+ok(wait_until(lambda: total("trial") == 1 and total("deny") == 1, 3), "a shadow limit and the deny list have lines of their own")
+like(lines("trial")[-1], 'weir: limit "trial" would have refused 1 request in the last second, last: client 127.0.0.1 "GET /trial/"', "of a shadow limit")
+like(lines("deny")[-1], 'weir: the deny list refused 1 request in the last second, last: client 127.0.0.66 "GET /"', "of the deny list")
+hostile = [l for l in lines("other") if "\\x22" in l]
+is_(len(hostile), 1, "hostile bytes are written as numbers")
+like(hostile[0], r'"GET /other/', "in their place")
+ok(all(32 <= ord(c) < 127 for c in hostile[0]), "and nothing but printable ASCII is in the line")
+ok(len(hostile[0]) < 700, "a long target is cut")
+Wire(site.port, source="127.0.0.67").send("GET / HTTP/1.1\r\nHost: a\r\n\r\n").ended()
+ok(wait_until(lambda: total("deny") == 2, 3), "a closed connection is a refusal too")
+
+before = total("other")
+is_([site.get("/other/").status for _ in range(5)], 5 * [429], "five more")
+site.stop()
+is_(total("other"), before + 5, "a worker that stops tells what it has not told yet")
+site.check_no_alerts()
+
+site = Site(policy=POLICY, http="weir_log_level info;", log_level="notice", locations="location / { return 200 'x'; }")
+site.get("/other/")
+site.stop()
+is_(lines("other"), [], "weir_log_level info below the log's level: no lines")
+site = Site(policy=POLICY, http="weir_log_level error; error_log $LOG error;", locations="location / { return 200 'x'; }", start_now=False)
+log = os.path.join(site.dir, "http.log")
+write(site.conf, site.conf_text.replace("$LOG", log))
+site.start()
+site.get("/other/")
+site.stop()
+like(open(log).read(), '[error]', "weir_log_level error, into the error_log of http{}")
+like(open(log).read(), 'weir: limit "other" refused 1 request', "the line")
+site.check_no_alerts()
+done()
