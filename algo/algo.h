@@ -16,7 +16,8 @@
  *                          never clamped on reading: after a settlement it may exceed
  *                          the capacity. (GCRA: ITU-T I.371, "virtual scheduling".)
  *   window (fixed)         end << count_bits | count; the end is table time in units
- *                          of 2^shift ns, rounded up, so it never wraps in 146 years.
+ *                          of 2^shift ns, rounded up (late by less than 2N ns), so it
+ *                          never wraps in 146 years. An ended window is as good as none.
  */
 #ifndef WEIR_ALGO_ALGO_H
 #define WEIR_ALGO_ALGO_H
@@ -24,7 +25,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define ALGO_NEVER     UINT64_MAX	    /* a wait that no passing of time ends */
+#define ALGO_NEVER     UINT64_MAX	    /* a wait that no time ends, or only 584 years */
 #define ALGO_TIME_MAX  (UINT64_C(1) << 62)  /* table time in ns stays below this: 146 years */
 #define ALGO_COUNT_MAX UINT32_C(1000000000) /* largest N of a window (a month of tokens) */
 #define ALGO_BURST_MAX UINT32_C(1000000)    /* largest burst, queue and cost of a bucket */
@@ -46,7 +47,7 @@ enum algo_kind {
 
 /* Where a window begins and ends. CLOCK: multiples of the period on the wall clock, UTC,
  * counted from Monday 1970-01-05 for whole weeks, else from 1970-01-01. CALENDAR: the next
- * UTC day, Monday (ISO 8601), first of the month, first of January, hour, minute. */
+ * UTC day, Monday (ISO 8601), first of the month, first of January (hours and minutes: CLOCK). */
 enum algo_align {
 	ALGO_FIRST_REQUEST = 0,
 	ALGO_CLOCK,
@@ -89,38 +90,44 @@ struct algo_report {
 	uint64_t full_ns;   /* until nothing is remembered any more */
 };
 
-/* Build the numbers. Each returns false, and leaves *out alone, if a value is out of range:
- * count 0..ALGO_BURST_MAX per period_ns; a rate above 1,000,000 per second or below one per
- * year (366 days) is refused; count 0 builds a limit that refuses everything. The effective
- * rate differs from count/period by at most one part in 10^6.
+/* Build the numbers. Each returns false, and leaves *out alone, if a value is out of range.
+ * A count of 0 builds a limit that refuses everything (but cost 0).
+ *   buckets: count 0..ALGO_BURST_MAX per period_ns, at most 1,000,000 per second, at least one per
+ *           year (366 days). The rate is never slower than count/period, and faster by less than a
+ *           unit in 584 years: a bucket never waits longer than count and period say.
  *   token:  burst 1..ALGO_BURST_MAX tokens.
- *   leaky:  queue 0..ALGO_BURST_MAX-1 wait, the first at_once <= queue of them do not;
- *           max_wait_ns (0: none) refuses what would wait longer. Capacity is queue + 1,
- *           so the arithmetic is nginx's limit_req (burst=queue, delay=at_once).
- *   window: count 0..ALGO_COUNT_MAX, period 1 ms .. 400 days; calendar alignments ignore the
- *           period except for reading out. */
+ *   leaky:  queue 0..ALGO_BURST_MAX-1 wait, the first at_once <= queue of them do not. Capacity is
+ *           queue + 1, so the arithmetic is nginx's limit_req (burst=queue, delay=at_once).
+ *           max_wait_ns (0: none) shortens the queue to what drains in that time behind at_once:
+ *           nobody waits longer. A cost of c is c requests in a row: all of them fit, or none is
+ *           charged, and its delay is that of the first.
+ *   window: count 0..ALGO_COUNT_MAX, at most 1,000,000 per second, period 1 ms .. 400 days;
+ *           calendar alignments ignore the period except for reading out. */
 bool algo_token_bucket(uint32_t count, uint64_t period_ns, uint32_t burst, struct algo_numbers *out);
 bool algo_leaky_bucket(uint32_t count, uint64_t period_ns, uint32_t queue, uint32_t at_once,
 		       uint64_t max_wait_ns, struct algo_numbers *out);
 bool algo_fixed_window(uint32_t count, uint64_t period_ns, enum algo_align align, struct algo_numbers *out);
 
-/* Would `cost` (0..ALGO_BURST_MAX; 0 always fits a recovered counter and charges nothing) be
- * allowed in `state` at `t`? out->state is the word after charging it. If it is refused,
- * out->state == state. A clock that went back never gives anything. */
+/* Would `cost` (0..ALGO_BURST_MAX; 0 always fits a recovered counter) be allowed in `state` at `t`?
+ * out->state is the word after charging it. If it is refused, or cost is 0, out->state == state. A
+ * clock that went back never gives anything; nor does a wall clock set back by less than half an
+ * aligned window. */
 void algo_step(const struct algo_numbers *n, uint64_t state, const struct algo_time *t, uint32_t cost,
 	       struct algo_outcome *out);
 
-/* The word after a refusal that is counted (`count_denied`): the counter is filled, never beyond
- * its capacity, so a client that hammers waits one full cost from its last try. */
+/* The word after a refusal that is counted (`count_denied`): the counter is filled, never beyond its
+ * capacity. A client that hammers a bucket waits one full cost from its last try; a window stays
+ * full, and ends when it would have. */
 uint64_t algo_punish(const struct algo_numbers *n, uint64_t state, const struct algo_time *t, uint32_t cost);
 
-/* Take back `cost` charged at `charged_at` (table time; a window that has since ended owes
- * nothing). Never below fully recovered. */
+/* Take back `cost` charged at `charged_at` (table time). At once it is all of it. Later, a bucket owes
+ * what cannot have drained since: it may have been whole in between, and then more would be given
+ * than was taken. A window that has ended owes nothing. Never below fully recovered. */
 uint64_t algo_give_back(const struct algo_numbers *n, uint64_t state, const struct algo_time *t,
 			uint64_t charged_at, uint32_t cost);
 
 /* Describe `state`. `charged`: the cost has just been charged and is in the word; delay_ns is then
- * its own wait, and wait_ns that of the next request of the same cost. Exact: after wait_ns the
+ * its own wait (else 0), and wait_ns that of the next request of the same cost. Exact: after wait_ns the
  * step allows `cost`, one nanosecond earlier it does not. */
 void algo_describe(const struct algo_numbers *n, uint64_t state, const struct algo_time *t, uint32_t cost,
 		   bool charged, struct algo_report *out);

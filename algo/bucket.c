@@ -60,23 +60,13 @@ bool algo_leaky_bucket(uint32_t count, uint64_t period_ns, uint32_t queue, uint3
 	return true;
 }
 
-/* The first `now` at which the virtual clock shows at least `clock`. */
-static uint64_t time_of(const struct algo_numbers *n, uint64_t clock)
-{
-	if (clock == 0)
-		return 0;
-	if (n->scale == 0)
-		return ALGO_NEVER;
-	return wide_ceil((wide)clock << 64, n->scale);
-}
-
-/* Until the virtual clock shows `clock`. */
+/* Until the virtual clock shows `clock`, which it does not yet at `now`. The first such time is exact. */
 static uint64_t time_until(const struct algo_numbers *n, uint64_t clock, uint64_t now)
 {
-	uint64_t at = time_of(n, clock);
-	if (at == ALGO_NEVER)
+	if (n->scale == 0)
 		return ALGO_NEVER;
-	return at > now ? at - now : 0;
+	uint64_t at = wide_ceil((wide)clock << 64, n->scale);
+	return at == ALGO_NEVER ? ALGO_NEVER : at - now;
 }
 
 uint64_t bucket_punish(const struct algo_numbers *n, uint64_t state, uint64_t now, uint32_t cost)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* convert: a counter carried over when its limit's numbers change: the same share of it stays used. */
-#include <string.h>
-
 #include "algo/bucket.h"
 #include "algo/window.h"
 
@@ -28,15 +26,12 @@ static uint64_t share(uint64_t used, uint64_t from, uint64_t to)
 uint64_t algo_convert(const struct algo_numbers *from, const struct algo_numbers *to, uint64_t state,
 		      const struct algo_time *t)
 {
-	if (algo_recovered(from, state, t->now) || to->capacity == 0)
+	if (algo_recovered(from, state, t->now))
 		return 0;
-	if (memcmp(from, to, sizeof *from) == 0)
-		return state;
-
 	uint64_t used = from->kind == ALGO_FIXED_WINDOW ? window_used(from, state, t->now)
 							: bucket_debt(state, bucket_clock(from, t->now));
 	used = share(used, from->capacity, to->capacity);
-	if (used == 0)
+	if (used == 0) /* of a limit that now lets nothing pass */
 		return 0;
 	if (to->kind == ALGO_FIXED_WINDOW)
 		return window_word(to, carried_end(from, to, state, t),

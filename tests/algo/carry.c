@@ -50,8 +50,8 @@ static void examples(void)
 		{"half stays half, at another rate", token(10, SECOND, 10), token(1, HOUR, 4), 5, 2,
 		 2 * HOUR},
 		{"half of less", token(10, SECOND, 20), token(10, SECOND, 10), 10, 5, SECOND / 2},
-		{"a third, rounded towards more used", token(1, SECOND, 3), token(1, SECOND, 10), 1, 6, 0},
-		{"all stays all", token(10, SECOND, 10), token(1, DAY, 1000000), 10, 0, 0},
+		{"a third stays a third", token(1, SECOND, 3), token(1, SECOND, 10), 1, 6, 4 * SECOND},
+		{"all stays all", token(10, SECOND, 10), token(1, HOUR, 100), 10, 0, 100 * HOUR},
 		{"nothing stays nothing", token(10, SECOND, 10), token(1, SECOND, 5), 0, 5, 0},
 		{"token to leaky", token(10, SECOND, 10), leaky(10, SECOND, 9), 5, 5, SECOND / 2},
 		{"leaky to token", leaky(10, SECOND, 9), token(10, SECOND, 100), 5, 50, 5 * SECOND},
@@ -65,6 +65,8 @@ static void examples(void)
 		 window(3, MINUTE, ALGO_FIRST_REQUEST), 1, 2, MINUTE},
 		{"another period: a new window", window(10, MINUTE, ALGO_FIRST_REQUEST),
 		 window(10, HOUR, ALGO_FIRST_REQUEST), 4, 6, HOUR},
+		{"another alignment: a new window, to the minute", window(10, MINUTE, ALGO_FIRST_REQUEST),
+		 window(10, MINUTE, ALGO_CLOCK), 4, 6, 50 * SECOND},
 		{"a calendar window whose nominal period changes", window(10, 30 * DAY, ALGO_CALENDAR_MONTH),
 		 window(20, 31 * DAY, ALGO_CALENDAR_MONTH), 4, 12, 31 * DAY - 10 * SECOND},
 		{"to a limit of 0", token(10, SECOND, 10), token(0, SECOND, 10), 5, 0, 0},
@@ -79,7 +81,9 @@ static void examples(void)
 		struct algo_report report;
 		algo_describe(&rows[i].to, carried, &t, 1, false, &report);
 		is_u64(report.remaining, rows[i].remaining, rows[i].what);
-		if (rows[i].full_ns) /* a unit of rounding is a few ns here */
+		if (rows[i].full_ns == 0)
+			is_u64(carried, 0, "nothing is remembered");
+		else /* a unit of rounding is a few ns here */
 			ok(report.full_ns + 10 > rows[i].full_ns && report.full_ns < rows[i].full_ns + 10,
 			   "recovers when it should");
 	}
@@ -101,6 +105,16 @@ static void examples(void)
 	state = use(&one, &t, 10);
 	t.now += 10 * SECOND;
 	is_u64(algo_convert(&one, &ten, state, &t), 0, "a recovered bucket is nothing");
+
+	/* a calendar window keeps its end when the wall clock has been corrected meanwhile */
+	struct algo_numbers month = window(10, 30 * DAY, ALGO_CALENDAR_MONTH),
+			    twice = window(20, 31 * DAY, ALGO_CALENDAR_MONTH);
+	state = use(&month, &t, 5);
+	uint64_t end = window_end(&month, state);
+	t.wall = 600 * (int64_t)SECOND;
+	is_u64(window_end(&twice, algo_convert(&month, &twice, state, &t)), end,
+	       "a month with another N ends when it would have");
+	t.wall = 0;
 	is_u64(algo_convert(&one, &one, state, &(struct algo_time){1024 * SECOND, 0}), state,
 	       "the same numbers: the same word");
 }

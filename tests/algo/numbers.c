@@ -113,6 +113,9 @@ static void ranges(void)
 	}
 	memset(&n, 0, sizeof n);
 	ok(!algo_valid(&n), "no numbers at all are not valid");
+	algo_leaky_bucket(2, SECOND, 5, 0, 0, &n);
+	n.at_once = n.capacity + 1;
+	ok(!algo_valid(&n), "more at once than the queue holds is not valid");
 	ok(sizeof(struct algo_numbers) == 40, "the layout is a file format");
 }
 

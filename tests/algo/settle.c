@@ -73,6 +73,13 @@ static void stories(void)
 	t.now = 222 * SECOND;
 	is_u64(algo_give_back(&n, state, &t, 161 * SECOND, 3), state, "nor one of a window that has ended");
 
+	is_u64(algo_punish(&n, state, &t, 0), state, "counting nothing begins no window");
+	is_u64(algo_punish(&n, 0, &t, 0), 0, "on a fresh counter neither");
+	algo_fixed_window(0, MINUTE, ALGO_FIRST_REQUEST, &n);
+	is_u64(algo_punish(&n, 0, &t, 3), 0, "of 0 a minute there is nothing to count");
+	algo_token_bucket(0, MINUTE, 5, &n);
+	is_u64(algo_punish(&n, 0, &t, 3), 0, "in a bucket neither");
+
 	algo_fixed_window(5, 30 * DAY, ALGO_CALENDAR_MONTH, &n);
 	t = (struct algo_time){100 * SECOND, 0}; /* 1970-01-01 */
 	state = charge(&n, 0, &t, 5, &allowed);

@@ -107,7 +107,7 @@ int main(void)
 		algo_fixed_window(5, MS + random_size(399 * DAY), (enum algo_align)random_below(6), &n);
 		struct algo_time t = {random_below(ALGO_TIME_MAX), (int64_t)random_u64()};
 		if (i % 8 == 0)
-			t.wall = i % 16 ? INT64_MAX : INT64_MIN;
+			t = (struct algo_time){t.now >> random_below(63), i % 16 ? INT64_MAX : INT64_MIN};
 		struct algo_outcome outcome;
 		algo_step(&n, 0, &t, 3, &outcome);
 		uint64_t end = window_end(&n, outcome.state);
