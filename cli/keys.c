@@ -176,6 +176,8 @@ static bool set_all(struct fill *fill, const struct options_list *given)
 	size_t wanted = 0, next = 0;
 	for (uint32_t at = 0; at < count; at = group_end(parts, count, at))
 		wanted += parts[at].kind != IMAGE_KEY_SITE;
+	if (wanted == 0 && given->count == 1 && strcmp(given->items[0], "site") == 0)
+		return true;
 	size_t found = split(fill->keys, given, wanted, values);
 	if (found != wanted) {
 		out_error("the key is %.*s: %zu part%s, %zu given", (int)key_text.size, key_text.data, wanted,
