@@ -134,7 +134,7 @@ static void check_clock(void)
 	table = rig_open(&rig);
 	table_time(table, &t);
 	ok(t.now >= stamp + 2 * RIG_SECOND && t.now < stamp + 4 * RIG_SECOND, "time goes on from the stamp");
-	is_u64(stamp_of(table), t.now, "and is stamped");
+	ok(stamp_of(table) > stamp && stamp_of(table) <= t.now, "and is stamped");
 	other = rig_open(&rig);
 	table_time(other, &later);
 	ok(later.now >= t.now && later.now < t.now + 2 * RIG_SECOND, "the next opener of the boot shares it");
