@@ -23,15 +23,16 @@ static void insert_fresh(struct race *race, unsigned worker, struct table *table
 		struct algo_time t = {.now = RACE_BASE + round * UINT64_C(1000) + rig_random(&seed) % 1000};
 		struct table_key key = rig_key(table, 3, round);
 		struct table_key filler[4];
-		for (unsigned i = 0; i < 4; i++)
+		for (unsigned i = 0; i < race->keys; i++)
 			filler[i] = rig_key(table, 4, rig_random(&seed));
 		race_meet(race);
 		for (unsigned i = 0; i < INSERT_BURST + 1; i++)
 			if (race_charge(race, table, &key, race->old_row, &t, &look))
 				atomic_fetch_add(&race->count[round], 1);
-		for (unsigned i = 0; i < 4; i++)
+		for (unsigned i = 0; i < race->keys; i++)
 			race_charge(race, table, &filler[i], race->other_row, &t, &look);
-		if (worker == 0 && round > 0) { /* nobody needs the key of the round before any more */
+		if (worker == 0 && round > 0 &&
+		    race->keys) { /* nobody needs the key of the round before any more */
 			struct table_key used = rig_key(table, 3, round - 1);
 			if (!table_forget(table, &used) || table_forget(table, &used))
 				atomic_fetch_add(&race->held, 1);
@@ -63,6 +64,7 @@ static void insert_check_fresh(unsigned workers, unsigned rounds)
 	insert_before(race, table, 40000, 5000000); /* every slot used, half of them recovered */
 	table_close(&table);
 	race->rounds = rounds;
+	race->keys = 4;
 	race_run(race, insert_fresh, workers);
 	snprintf(text, sizeof text, "%u fresh keys, %u workers at once: each admits exactly its burst",
 		 rounds, workers);
@@ -80,6 +82,26 @@ static void insert_check_fresh(unsigned workers, unsigned rounds)
 	     ", retries %" PRIu64,
 	     census.slots, stats.inserted, stats.evicted, stats.evicted_live, stats.retries);
 	race_sound(race, "fresh keys");
+	race_free(race);
+}
+
+/* Every pair is full of counters that recover later than a fresh one ever will: the fresh key itself, charged
+ * once by the other worker, is the first to go, and must not be taken for its own sake. */
+static void insert_check_crowded(unsigned rounds)
+{
+	struct race *race = race_new(TABLE_SIZE_MIN);
+	struct algo_numbers fresh = rig_token(1, 3600 * RIG_SECOND, INSERT_BURST);
+	struct algo_numbers crowd = rig_token(1, RIG_YEAR, 10);
+	struct table *table = rig_open(&race->rig);
+	race->old_row = rig_row(table, 1, &fresh, 1);
+	race->other_row = rig_row(table, 2, &crowd, 1);
+	insert_before(race, table, 40000, 1000);
+	table_close(&table);
+	race->rounds = rounds;
+	race_run(race, insert_fresh, 2);
+	race_each(race, rounds, INSERT_BURST, "fresh keys in a crowded table: each admits exactly its burst");
+	ok(rig_stats(&race->rig).evicted_live >= rounds, "crowded: each pushed another one out");
+	race_sound(race, "crowded");
 	race_free(race);
 }
 
@@ -134,6 +156,7 @@ static void insert_all(void)
 {
 	insert_check_fresh(2, RACE_ROUNDS(120000));
 	insert_check_fresh(3, RACE_ROUNDS(4000));
+	insert_check_crowded(RACE_ROUNDS(100000));
 	insert_check_flood(2);
 	insert_check_flood(3);
 }
