@@ -65,7 +65,7 @@ copies = shm_folder()
 
 
 def broken(name, change, code, what, cure="", command="check"):
-    path = os.path.join(copies, name)
+    path = os.path.join(copies, f"t{len(os.listdir(copies))}")
     shutil.copyfile(site.table, path)
     os.chmod(path, 0o600)
     for suffix in (".ledger", ".policy"):
@@ -96,10 +96,10 @@ def replace(data):
 
 
 broken("foreign", replace(b"#!/bin/sh\n" + b"x" * 100000), 3, "not a weir table", "name another path, or remove the file")
-broken("empty", replace(b""), 3, "empty", "cure: ")
-broken("truncated", lambda p: os.truncate(p, 100000), 3, "truncated", "cure: ")
-broken("writable", lambda p: os.chmod(p, 0o666), 3, "writable", "correct owner and mode")
-broken("link", lambda p: (os.rename(p, p + ".real"), os.symlink(p + ".real", p)), 3, "link", "cure: ")
+broken("empty", replace(b""), 3, "too short for a table (0 bytes)", "name another path, or remove the file")
+broken("truncated", lambda p: os.truncate(p, 100000), 3, "100000 bytes, the header says", "stop the doors, remove the file, start again")
+broken("writable", lambda p: os.chmod(p, 0o666), 3, "others may write to it (mode 0666)", "correct owner and mode")
+broken("link", lambda p: (os.rename(p, p + ".real"), os.symlink(p + ".real", p)), 3, "is a symbolic link", "correct owner and mode")
 r = weir("table", "info", "--table", os.path.join(copies, "none"))
 is_((r.returncode, "none" in r.stderr), (3, True), "no file: exit 3")
 

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+# weir control: every way of editing a policy is noticed, a broken edit changes nothing, and there is one of it a table.
+import json, os, shutil, sys; sys.path.insert(0, "tests/lib")
+from weirtest import *
+
+
+def policy(burst, extra=""):
+    return f"limits: {{per-ip: {{rate: 1/min, burst: {burst}}}}}\n{extra}"
+
+
+site = Site(policy=policy(3))
+log_path = os.path.join(site.dir, "control.log")
+
+
+def start_control(*argv):
+    p = start([WEIR, "control", site.policy, "--table", site.table, *argv], stderr=open(log_path, "a"))
+    ok(wait_until(lambda: json.loads(weir("show", "--json", "--table", site.table).stdout)["control"]["running"]), "control runs")
+    return p
+
+
+def log():
+    return open(log_path).read()
+
+
+def limit_is(n, what, seconds=1.0):
+    """The number holds within a second, far below the second's poll where inotify sees it."""
+    started = time.monotonic()
+    ok(wait_until(lambda: site.get("/")["X-RateLimit-Limit"] == str(n), seconds + 2), what)
+    within(time.monotonic() - started, 0, seconds, "  soon")
+
+
+def in_place(path, text):
+    with open(path, "w") as f:
+        f.write(text)
+
+
+control = start_control()
+like(log(), f"weir control: watching {site.policy} for {site.table}\n", "it says what it watches")
+is_(site.get("/")["X-RateLimit-Limit"], "3", "what nginx compiled is in force")
+
+write(site.policy, policy(4))
+limit_is(4, "an edit by rename")
+in_place(site.policy, policy(5))
+limit_is(5, "an edit in place")
+os.rename(site.policy, site.policy + "~")
+in_place(site.policy, policy(6))
+limit_is(6, "the old file moved away, a new one written")
+with open(site.policy, "w") as f:  # an editor that takes its time
+    for c in policy(7):
+        f.write(c)
+        f.flush()
+        time.sleep(0.002)
+limit_is(7, "written byte by byte")
+like(log(), "limit 'per-ip': 1 per minute, burst 6 -> 1 per minute, burst 7, counters carried over", "each is reported")
+is_("error" in log(), False, "and none was read half written")
+
+# broken edits
+write(site.policy, "limits: {per-ip: {rate: 1/min, brust: 9}}\n")
+ok(wait_until(lambda: "did you mean 'burst'?" in log()), "a broken edit: its findings")
+ok(wait_until(lambda: f"{site.policy} is not usable: the policy in force stays" in log()), "and that nothing changed")
+is_(site.get("/")["X-RateLimit-Limit"], "7", "nothing changed")
+d = json.loads(weir("show", "--json", "--table", site.table).stdout)["policy"]
+is_((d["file"], d["generation"]), ("broken", 5), "weir show: the file is broken, generation 5 in force")
+r = weir("doctor", "--table", site.table)
+is_((r.returncode, "the file is broken" in r.stdout), (1, True), "weir doctor too")
+last = f"{site.table}.last-good{site.policy}"
+is_((open(last).read(), os.stat(last).st_mode & 0o777), (policy(7), 0o600), "the last good source is kept")
+is_(weir("check", last).returncode, 0, "and can be used")
+os.unlink(site.policy)
+ok(wait_until(lambda: "cannot be read: No such file" in log()), "a file that is gone is reported")
+is_(site.get("/")["X-RateLimit-Limit"], "7", "and changes nothing")
+write(site.policy, policy(8))
+limit_is(8, "a good one is in force again")
+like(log(), f"{site.policy} is usable again", "and reported")
+log_before = log()
+write(site.policy, policy(8) + "# a comment\n")
+time.sleep(0.3)
+is_(log().count("counters carried over"), log_before.count("counters carried over"), "a comment changes no counter")
+
+# includes, and a folder of them
+conf_d = os.path.join(site.dir, "conf.d")
+os.mkdir(conf_d)
+write(site.policy, policy(9, "include: conf.d/*.yaml\n"))
+limit_is(9, "an include that finds nothing yet")
+in_place(os.path.join(conf_d, "more.yaml"), "limits: {more: {rate: 1/hour, burst: 2}}\n")
+limit_is(2, "a file that appears in the folder")
+in_place(os.path.join(conf_d, "more.yaml"), "limits: {more: {rate: 1/hour, burst: 1}}\n")
+ok(wait_until(lambda: site.get("/").status == 429), "an edit of the included file")
+is_(site.get("/")["X-RateLimit-Limit"], "1", "its number holds")
+os.unlink(os.path.join(conf_d, "more.yaml"))
+limit_is(9, "it is removed again")
+
+# a ConfigMap: policy.yaml -> ..data/policy.yaml, ..data -> a folder that is swapped
+for name, burst in (("one", 11), ("two", 12), ("three", 13)):
+    os.mkdir(os.path.join(site.dir, name))
+    in_place(os.path.join(site.dir, name, "policy.yaml"), policy(burst))
+data = os.path.join(site.dir, "..data")
+os.symlink("one", data)
+os.symlink("..data/policy.yaml", site.policy + ".link")
+os.rename(site.policy + ".link", site.policy)
+limit_is(11, "the file becomes a link")
+for name, burst in (("two", 12), ("three", 13)):
+    os.symlink(name, data + ".tmp")
+    os.rename(data + ".tmp", data)
+    limit_is(burst, f"the link's folder is swapped: {name}")
+in_place(os.path.join(site.dir, "three", "policy.yaml"), policy(14))
+limit_is(14, "an edit where the link leads")
+
+# one a table
+r = weir("control", site.policy, "--table", site.table)
+is_(r.returncode, 3, "a second one: exit 3")
+like(r.stderr, f"weir control already runs for this table (process {control.pid})", "it names the first")
+
+# somebody else publishes
+other = os.path.join(site.dir, "other.yaml")
+write(other, policy(20))
+is_(weir("publish", other, "--table", site.table).returncode, 0, "another file is published")
+ok(wait_until(lambda: "it is published again" in log(), 3), "control puts its own in force again")
+limit_is(14, "which holds")
+
+# nginx restarts while an edit is broken: it does not start; with the last good one it does, and control stays right
+os.unlink(site.policy)
+in_place(site.policy, "limits: {")
+ok(wait_until(lambda: "line 1" in log() or ":1:" in log()), "broken again")
+site.stop()
+r = site.nginx("-t")
+ok(r.returncode != 0 and site.policy in r.stderr, "nginx -t names the broken file")
+in_place(site.policy, policy(15))
+site.start()
+limit_is(15, "repaired and restarted", 3)
+
+is_(stop(control), 0, "SIGTERM: exit 0")
+is_(os.path.exists(site.table + ".control"), False, "its lock is gone")
+is_(site.get("/")["X-RateLimit-Limit"], "15", "what is published stays in force")
+write(site.policy, policy(16))
+control = start_control()
+limit_is(16, "an edit made while nobody watched", 2)
+control.kill()
+control.wait()
+is_(json.loads(weir("show", "--json", "--table", site.table).stdout)["control"]["running"], False, "killed: it is seen not to run")
+control = start_control()
+is_(stop(control, signal.SIGINT), 0, "and another one can start; SIGINT ends it too")
+site.check_no_alerts()
+
+# control first, nginx later
+late = Site(policy=policy(3), start_now=False)
+p = start([WEIR, "control", late.policy, "--table", late.table], stderr=open(log_path + "2", "w"))
+ok(wait_until(lambda: f"no table at {late.table}: waiting for a door to make it" in open(log_path + "2").read()), "control waits for a table")
+late.start()
+write(late.policy, policy(4))
+ok(wait_until(lambda: late.get("/")["X-RateLimit-Limit"] == "4", 4), "and follows edits once there is one")
+is_(stop(p), 0, "it ends")
+done()
