@@ -50,7 +50,7 @@ static void examples(void)
 		{"half stays half, at another rate", token(10, SECOND, 10), token(1, HOUR, 4), 5, 2,
 		 2 * HOUR},
 		{"half of less", token(10, SECOND, 20), token(10, SECOND, 10), 10, 5, SECOND / 2},
-		{"a third stays a third", token(1, SECOND, 3), token(1, SECOND, 10), 1, 6, 4 * SECOND},
+		{"a third stays a third", token(1, SECOND, 3), token(1, SECOND, 10), 1, 6, 10 * SECOND / 3},
 		{"all stays all", token(10, SECOND, 10), token(1, HOUR, 100), 10, 0, 100 * HOUR},
 		{"nothing stays nothing", token(10, SECOND, 10), token(1, SECOND, 5), 0, 5, 0},
 		{"token to leaky", token(10, SECOND, 10), leaky(10, SECOND, 9), 5, 5, SECOND / 2},
