@@ -17,11 +17,10 @@
  * free. */
 static uint64_t oldest_held(struct table *table)
 {
-	uint64_t oldest = table_generation(table);
-	atomic_fence(); /* with the one in hold_current: either we see their hold, or they see our generation
-			 */
+	/* In one order with hold_current: either we see their hold, or they see our generation. */
+	uint64_t oldest = atomic_get_ordered(&table->header->published.generation);
 	for (uint32_t i = 0; i < table->process_slots; i++) {
-		uint64_t held = atomic_get(&table->processes[i].held);
+		uint64_t held = atomic_get_ordered(&table->processes[i].held);
 		bool own = table->process && i == table->process_index;
 		if (held < oldest && !(own && held == 0) && process_alive(table, i))
 			oldest = held;

@@ -26,7 +26,7 @@ static void give(struct table *table, uint16_t stat, const char *name, size_t si
 		atomic_poke(&base[i], ((const uint64_t *)&sum)[i]);
 	memcpy(words, name, size);
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		atomic_poke(&text[i], words[i]);
+		atomic_set(&text[i], words[i]);
 	atomic_set(&entry->hash, hash);
 }
 

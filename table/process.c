@@ -25,16 +25,16 @@ static struct flock byte_of(const struct table *table, uint32_t index, short typ
 }
 
 /* Hold the current generation before anything of it is mapped. A publisher that has not seen us hold it may
- * have freed rows of older ones only, and those we do not use: the generation is read again after the store
- * is visible (I8). */
+ * have freed rows of older ones only, and those we do not use: the generation is read again after the hold
+ * can be seen (I8). */
 static void hold_current(struct table *table)
 {
+	const uint64_t *published = &table->header->published.generation;
 	uint64_t generation;
 	do {
-		generation = table_generation(table);
-		atomic_set(&table->process->held, generation);
-		atomic_fence();
-	} while (table_generation(table) != generation);
+		generation = atomic_get_ordered(published);
+		atomic_set_ordered(&table->process->held, generation);
+	} while (atomic_get_ordered(published) != generation);
 }
 
 enum weir_error process_open(struct table *table)
@@ -85,7 +85,7 @@ uint64_t table_generation(const struct table *table)
 void table_set_generation(struct table *table, uint64_t generation)
 {
 	if (!table->read_only && generation > table_generation(table)) /* I7: forward only */
-		atomic_set(&table->header->published.generation, generation);
+		atomic_set_ordered(&table->header->published.generation, generation);
 }
 
 void table_hold_generation(struct table *table, uint64_t generation)

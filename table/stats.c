@@ -54,10 +54,9 @@ const char *stats_name(struct table *table, uint16_t stat)
 	if (hash == 0)
 		return table->stat_name;
 	for (size_t i = 0; i < sizeof table->stat_name / sizeof(uint64_t); i++) {
-		uint64_t word = atomic_peek((const uint64_t *)(const void *)entry->name + i);
+		uint64_t word = atomic_get((const uint64_t *)(const void *)entry->name + i);
 		memcpy(table->stat_name + 8 * i, &word, sizeof word);
 	}
-	atomic_fence_reads();
 	if (atomic_get(&entry->hash) != hash) /* renamed while we read */
 		table->stat_name[0] = '\0';
 	table->stat_name[sizeof table->stat_name - 1] = '\0';
@@ -75,9 +74,8 @@ void stats_event(struct table *table, const struct stats_event *event)
 	uint64_t *place = (uint64_t *)&area->events[happened % STATS_EVENTS];
 
 	atomic_poke(&place[0], 0);
-	atomic_fence_writes();
 	for (size_t i = 1; i < EVENT_WORDS; i++)
-		atomic_poke(&place[i], words[i]);
+		atomic_set(&place[i], words[i]); /* not seen before the 0 */
 	atomic_set(&place[0], words[0]);
 	atomic_poke(&area->happened, happened + 1);
 }
@@ -88,9 +86,8 @@ static bool read_event(const struct stats_event *from, struct stats_event *out)
 	uint64_t words[EVENT_WORDS];
 	words[0] = atomic_get(&place[0]);
 	for (size_t i = 1; i < EVENT_WORDS; i++)
-		words[i] = atomic_peek(&place[i]);
-	atomic_fence_reads();
-	if (words[0] == 0 || atomic_peek(&place[0]) != words[0])
+		words[i] = atomic_get(&place[i]);
+	if (words[0] == 0 || atomic_get(&place[0]) != words[0])
 		return false;
 	memcpy(out, words, sizeof words);
 	if (out->length > sizeof out->text)
