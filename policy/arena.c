@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #define BLOCK_SIZE ((size_t)1 << 16)
-#define ALIGN _Alignof(max_align_t)
+#define ALIGN	   _Alignof(max_align_t)
 
 struct arena_block {
 	struct arena_block *next;

@@ -43,32 +43,36 @@ static void address_section_read(struct load *load, const struct node *node)
 	struct model *model = &load->model;
 	const struct node *from = yaml_get(node, "from"), *trusted = yaml_get(node, "trusted");
 	int number = IMAGE_FROM_PEER;
+	bool known = !from;
 
 	if (!words_check(load, node, SECTION_ADDRESS, "clients.address"))
 		return;
 	if (from && from->kind == NODE_LIST)
-		diag_error(load, from->mark, "the address has one source; with several a client could choose");
-	else if (from && words_value(load, from, "from", &number)) {
+		diag_error(load, from->mark,
+			   "the address has one source; with several a client could choose");
+	else if (from && (known = words_value(load, from, "from", &number))) {
 		model->address_from = (uint32_t)number;
 		if (number == IMAGE_FROM_HEADER)
-			header_name_read(load, (struct text){from->text.data + 7, from->text.size - 7}, from->mark,
-					 &model->address_header);
+			header_name_read(load, (struct text){from->text.data + 7, from->text.size - 7},
+					 from->mark, &model->address_header);
 	}
 	if (trusted) {
 		networks_read(load, trusted, "trusted", &model->trusted, &model->trusted_count);
 		for (size_t i = 0; i < model->trusted_count; i++)
 			if (trusts_everyone(&model->trusted[i])) {
 				diag_error(load, trusted->mark,
-					   "this trusts everyone, so that every client could choose its own address; name your proxies");
+					   "this trusts everyone, so that every client could choose its own "
+					   "address; name your proxies");
 				break;
 			}
 	}
 	if (number != IMAGE_FROM_PEER && !trusted)
 		diag_error(load, from->mark,
 			   "nobody is trusted to send it: add trusted: [the networks of your proxies]");
-	if (number == IMAGE_FROM_PEER && trusted && (!from || from->kind == NODE_SCALAR))
-		diag_error(load, from ? from->mark : trusted->mark,
-			   "'trusted' has no effect while the address is the peer's; add from: x-forwarded-for");
+	if (number == IMAGE_FROM_PEER && trusted && known)
+		diag_error(
+			load, from ? from->mark : trusted->mark,
+			"'trusted' has no effect while the address is the peer's; add from: x-forwarded-for");
 }
 
 void clients_read(struct load *load, const struct node *node)

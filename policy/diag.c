@@ -9,7 +9,7 @@
 #include "policy/load.h"
 #include "policy/utf8.h"
 
-#define MESSAGE_MAX 600
+#define MESSAGE_MAX	600
 #define SOURCE_LINE_MAX 240 /* a longer line is not shown: the caret would be lost in it */
 
 static unsigned order_of(const struct load *load, const char *file)
@@ -49,8 +49,8 @@ static size_t victim(const struct diag *diag, const struct diag_finding *fresh)
 	return diag->count;
 }
 
-static void report(struct load *load, enum policy_severity severity, struct model_mark mark, const char *format,
-		   va_list arguments)
+static void report(struct load *load, enum policy_severity severity, struct model_mark mark,
+		   const char *format, va_list arguments)
 {
 	struct diag *diag = &load->diag;
 	struct diag_finding fresh = {severity, order_of(load, mark.file), mark, NULL};

@@ -11,7 +11,8 @@
 
 static bool name_byte(char c, bool first)
 {
-	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' || (!first && c >= '0' && c <= '9');
+	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' ||
+	       (!first && c >= '0' && c <= '9');
 }
 
 struct buffer {
@@ -49,19 +50,24 @@ static bool expand_one(struct load *load, struct buffer *out, struct text inside
 	struct text rest = {inside.data + size, inside.size - size};
 	bool fallback = rest.size >= 2 && rest.data[0] == ':' && rest.data[1] == '-';
 	if (size == 0 || (rest.size && !fallback)) {
-		diag_error(load, mark, "'${%.*s}' is neither ${NAME} nor ${NAME:-default}; a literal ${ is written $${", SHOW(inside));
+		diag_error(load, mark,
+			   "'${%.*s}' is neither ${NAME} nor ${NAME:-default}; a literal ${ is written $${",
+			   SHOW(inside));
 		return false;
 	}
 	const char *name = arena_text(&load->arena, inside.data, size).data;
 	struct text value = text_of(getenv(name));
 	if (!value.data && !fallback) {
-		diag_error(load, mark, "the environment variable %.60s is not set; set it, or write ${%.60s:-default}", name, name);
+		diag_error(load, mark,
+			   "the environment variable %.60s is not set; set it, or write ${%.60s:-default}",
+			   name, name);
 		return false;
 	}
 	if (value.size == 0 && fallback)
 		value = (struct text){rest.data + 2, rest.size - 2};
 	if (!acceptable(value)) {
-		diag_error(load, mark, "the environment variable %.60s holds bytes that are not text, or too many", name);
+		diag_error(load, mark,
+			   "the environment variable %.60s holds bytes that are not text, or too many", name);
 		return false;
 	}
 	load_hash(load, value);

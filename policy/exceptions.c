@@ -33,7 +33,8 @@ static void read_words(struct load *load, const struct node *item, bool deny, st
 	if (!ip && !match && !yaml_get(item, "key"))
 		diag_error(load, item->mark, "an entry of %s says whom it means: ip, match, or both", where);
 	if (until && value_date(load, until, "until", &out->until) && out->until <= load->wall)
-		diag_warning(load, until->mark, "this entry of %s has ended; it does nothing any more", where);
+		diag_warning(load, until->mark, "this entry of %s has ended; it does nothing any more",
+			     where);
 	if (reason)
 		value_line(load, reason, "reason", &out->reason);
 	if (close && !deny)
@@ -42,7 +43,8 @@ static void read_words(struct load *load, const struct node *item, bool deny, st
 		value_flag(load, close, "close", &out->close);
 }
 
-void exceptions_read(struct load *load, const struct node *node, bool deny, struct model_exception **out, size_t *count)
+void exceptions_read(struct load *load, const struct node *node, bool deny, struct model_exception **out,
+		     size_t *count)
 {
 	if (node->kind == NODE_EMPTY || node->kind == NODE_BROKEN)
 		return;

@@ -39,7 +39,8 @@ static bool split(struct text text, struct text *host, struct text *port)
 	*host = (struct text){text.data, at - 1};
 	*port = (struct text){text.data + at, text.size - at};
 	/* a bare IPv6 address has colons of its own */
-	return !memchr(host->data, ':', host->size) || (host->data[0] == '[' && host->data[host->size - 1] == ']');
+	return !memchr(host->data, ':', host->size) ||
+	       (host->data[0] == '[' && host->data[host->size - 1] == ']');
 }
 
 static bool host_good(struct text host)
@@ -73,7 +74,8 @@ bool backend_read(struct load *load, const struct node *node, struct text *out)
 	if (scheme && rest.size > 1 && rest.data[rest.size - 1] == '/')
 		rest.size--;
 	if (memchr(rest.data, '/', rest.size)) {
-		diag_error(load, node->mark, "'%.*s': a backend is http://host:port, without a path", SHOW(text));
+		diag_error(load, node->mark, "'%.*s': a backend is http://host:port, without a path",
+			   SHOW(text));
 		return false;
 	}
 	bool good = split(rest, &host, &port);
@@ -87,7 +89,9 @@ bool backend_read(struct load *load, const struct node *node, struct text *out)
 	if (good && (!host.size || text_equal_folded(host, TEXT("localhost"))))
 		host = TEXT("127.0.0.1");
 	if (!good || !host_good(host)) {
-		diag_error(load, node->mark, "'%.*s' is not a backend like http://127.0.0.1:3000, localhost:3000 or :3000", SHOW(text));
+		diag_error(load, node->mark,
+			   "'%.*s' is not a backend like http://127.0.0.1:3000, localhost:3000 or :3000",
+			   SHOW(text));
 		return false;
 	}
 	*out = arena_format(&load->arena, "http://%.*s:%u", (int)host.size, host.data, number);
@@ -109,7 +113,9 @@ static void add_listen(struct load *load, const struct node *item, void *context
 		return;
 	if (!split(text, &host, &port) || !read_port(port, &number) ||
 	    (host.size && !text_equal(host, TEXT("*")) && !host_good(host))) {
-		diag_error(load, item->mark, "'%.*s' is not a port like 8080 or an address and a port like 127.0.0.1:8080", SHOW(text));
+		diag_error(load, item->mark,
+			   "'%.*s' is not a port like 8080 or an address and a port like 127.0.0.1:8080",
+			   SHOW(text));
 		return;
 	}
 	if (text_equal_folded(host, TEXT("localhost")))
@@ -123,14 +129,16 @@ static void add_listen(struct load *load, const struct node *item, void *context
 			diag_error(load, item->mark, "'%.*s' is listened on twice", SHOW(text));
 			return;
 		}
-	model->listens = arena_grow(&load->arena, model->listens, model->listen_count, &listens->capacity, sizeof *model->listens);
+	model->listens = arena_grow(&load->arena, model->listens, model->listen_count, &listens->capacity,
+				    sizeof *model->listens);
 	model->listens[model->listen_count++] = text;
 }
 
 static void add_route(struct load *load, size_t *capacity, struct model_route route)
 {
 	struct model *model = &load->model;
-	model->routes = arena_grow(&load->arena, model->routes, model->route_count, capacity, sizeof *model->routes);
+	model->routes = arena_grow(&load->arena, model->routes, model->route_count, capacity,
+				   sizeof *model->routes);
 	model->routes[model->route_count++] = route;
 }
 
@@ -149,7 +157,8 @@ static void read_routes(struct load *load, const struct node *node, size_t *capa
 		if (!words_check(load, &items[i], SECTION_ROUTE, "'routes'"))
 			continue;
 		if (!match || !to) {
-			diag_error(load, items[i].mark, "a route is {match: PATTERN, to: BACKEND}; %s is missing",
+			diag_error(load, items[i].mark,
+				   "a route is {match: PATTERN, to: BACKEND}; %s is missing",
 				   match ? "to" : "match");
 			continue;
 		}
@@ -159,7 +168,8 @@ static void read_routes(struct load *load, const struct node *node, size_t *capa
 			diag_error(load, match->mark, "a route is chosen by the path alone, without methods");
 			continue;
 		}
-		bool all = text_equal(path, TEXT("/*")) || text_equal(path, TEXT("/**")) || text_equal(path, TEXT("*"));
+		bool all = text_equal(path, TEXT("/*")) || text_equal(path, TEXT("/**")) ||
+			   text_equal(path, TEXT("*"));
 		if (!backend_read(load, to, &route.to) ||
 		    (!all && !match_path_read(load, match, path, false, &route.match)))
 			continue;
@@ -176,10 +186,12 @@ void gateway_read(struct load *load, const struct node *node, const struct node 
 	size_t capacity = 0;
 	bool everything = false;
 
+	size_t errors = load->diag.errors;
 	if (node && (node->kind == NODE_EMPTY || !words_check(load, node, SECTION_GATEWAY, "'gateway'")))
 		node = NULL;
 	if (!node && !option)
 		return;
+	bool words_known = load->diag.errors == errors;
 	const struct node *listen = node ? yaml_get(node, "listen") : NULL;
 	const struct node *routes = node ? yaml_get(node, "routes") : NULL;
 	const struct node *said = node ? yaml_get(node, "to") : NULL;
@@ -203,6 +215,6 @@ void gateway_read(struct load *load, const struct node *node, const struct node 
 		else if (!option)
 			diag_warning(load, to->mark, "'to' is never used: a route takes every path");
 	}
-	if (!to && !everything && node)
+	if (!to && !everything && node && words_known)
 		diag_error(load, node->mark, "the gateway has no backend; add to: http://127.0.0.1:3000");
 }

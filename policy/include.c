@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* include: reading a policy that is spread over files. The including file comes first, its includes follow in the order of
- * their names, each with its own includes behind it. */
+/* include: reading a policy that is spread over files. The including file comes first, its includes follow in
+ * the order of their names, each with its own includes behind it. */
 #include "policy/include.h"
 
 #include <glob.h>
@@ -52,8 +52,8 @@ static bool joins(struct text word)
 
 static void join_pair(struct load *load, struct node *into, const struct pair *pair);
 
-/* `clients` is joined word by word; what is below it, and the limits, by appending. Twins among appended words are found
- * later, all at once. */
+/* `clients` is joined word by word; what is below it, and the limits, by appending. Twins among appended
+ * words are found later, all at once. */
 static void join_value(struct load *load, const struct pair *pair, struct node *into)
 {
 	const struct node *from = &pair->value;
@@ -68,8 +68,8 @@ static void join_value(struct load *load, const struct pair *pair, struct node *
 	} else if (into->kind == NODE_EMPTY) {
 		*into = *from;
 	} else if (from->kind != NODE_EMPTY) {
-		diag_error(load, pair->key.mark, "'%.*s' is of another kind than at %s:%u:%u", SHOW(pair->key.text),
-			   into->mark.file, into->mark.line, into->mark.column);
+		diag_error(load, pair->key.mark, "'%.*s' is of another kind than at %s:%u:%u",
+			   SHOW(pair->key.text), into->mark.file, into->mark.line, into->mark.column);
 	}
 }
 
@@ -82,8 +82,9 @@ static void join_pair(struct load *load, struct node *into, const struct pair *p
 		if (joins(pair->key.text))
 			join_value(load, pair, &there->value);
 		else
-			diag_error(load, pair->key.mark, "'%.*s' stands twice; it is already at %s:%u:%u", SHOW(pair->key.text),
-				   there->key.mark.file, there->key.mark.line, there->key.mark.column);
+			diag_error(load, pair->key.mark, "'%.*s' stands twice; it is already at %s:%u:%u",
+				   SHOW(pair->key.text), there->key.mark.file, there->key.mark.line,
+				   there->key.mark.column);
 		return;
 	}
 	append_pairs(load, into, &(struct node){.kind = NODE_MAP, .pairs = (struct pair *)pair, .count = 1});
@@ -100,7 +101,8 @@ static bool read_file(struct load *load, const struct join *join, const char *pa
 	}
 	if (stat(path, &status) == 0) {
 		if (!S_ISREG(status.st_mode)) { /* reading a pipe or a device may never end */
-			diag_error(load, mark, "'%.*s' cannot be read: it is not a regular file", SHOW(text_of(path)));
+			diag_error(load, mark, "'%.*s' cannot be read: it is not a regular file",
+				   SHOW(text_of(path)));
 			return true;
 		}
 		for (size_t i = 0; i < load->source_count; i++) {
@@ -145,11 +147,14 @@ static bool is_pattern(struct text text)
 static void watch_folder(struct load *load, const char *including, struct text pattern)
 {
 	const char *slash = strrchr(including, '/');
-	size_t outer = slash && pattern.data[0] != '/' ? (size_t)(slash - including) + 1 : 0, inner = pattern.size;
+	size_t outer = slash && pattern.data[0] != '/' ? (size_t)(slash - including) + 1 : 0,
+	       inner = pattern.size;
 
-	while (inner > 0 && (pattern.data[inner - 1] != '/' || is_pattern((struct text){pattern.data, inner})))
+	while (inner > 0 &&
+	       (pattern.data[inner - 1] != '/' || is_pattern((struct text){pattern.data, inner})))
 		inner--;
-	struct text folder = arena_format(&load->arena, "%.*s%.*s", (int)outer, including, (int)inner, pattern.data);
+	struct text folder = arena_format(&load->arena, "%.*s%.*s", (int)outer, including, (int)inner,
+					  pattern.data);
 	load_watch_folder(load, folder.size ? folder.data : ".");
 }
 
@@ -171,11 +176,13 @@ static void read_pattern(struct load *load, const struct node *item, void *conte
 	}
 	watch_folder(load, join->source->name, pattern);
 	load->globbing = true;
-	int result = glob(whole_pattern(load, join->source->name, pattern).data, GLOB_NOSORT, NULL, &load->glob);
+	int result = glob(whole_pattern(load, join->source->name, pattern).data, GLOB_NOSORT, NULL,
+			  &load->glob);
 	size_t count = result == 0 ? load->glob.gl_pathc : 0;
 	const char **names = arena_alloc(&load->arena, (count + 1) * sizeof(*names));
 	for (size_t i = 0; i < count; i++)
-		names[i] = arena_text(&load->arena, load->glob.gl_pathv[i], strlen(load->glob.gl_pathv[i])).data;
+		names[i] =
+			arena_text(&load->arena, load->glob.gl_pathv[i], strlen(load->glob.gl_pathv[i])).data;
 	globfree(&load->glob);
 	load->globbing = false;
 	if (result == GLOB_NOSPACE)
@@ -194,7 +201,8 @@ static void join_source(struct load *load, const struct source *source, struct n
 	if (!yaml_read(load, source, &tree))
 		return;
 	if (tree.kind == NODE_EMPTY && !source->includer && !load->options->limit)
-		diag_error(load, tree.mark, "the policy is empty; the smallest one is limits: {per-ip: 50/s}");
+		diag_error(load, tree.mark,
+			   "the policy is empty; the smallest one is limits: {per-ip: 50/s}");
 	if (tree.kind == NODE_EMPTY || !words_check(load, &tree, SECTION_FILE, "the file"))
 		return;
 	for (size_t i = 0; i < tree.count; i++)
@@ -215,7 +223,8 @@ void include_all(struct load *load, const struct source *source, struct node *ro
 			continue;
 		yaml_refuse_twins(load, value);
 		for (size_t k = 0; k < value->count; k++)
-			if (value->pairs[k].value.kind == NODE_MAP && text_equal(value->pairs[k].key.text, TEXT("networks")))
+			if (value->pairs[k].value.kind == NODE_MAP &&
+			    text_equal(value->pairs[k].key.text, TEXT("networks")))
 				yaml_refuse_twins(load, &value->pairs[k].value);
 	}
 }

@@ -5,8 +5,8 @@
 
 #include "policy/yaml.h"
 
-/* Reads the source and everything it includes, and joins them into *root (a mapping, maybe without words). What could
- * not be read is missing in it, with a finding each. */
+/* Reads the source and everything it includes, and joins them into *root (a mapping, maybe without words).
+ * What could not be read is missing in it, with a finding each. */
 void include_all(struct load *load, const struct source *source, struct node *root);
 
 #endif

@@ -13,16 +13,17 @@ struct key {
 	struct image_key_part parts[PARTS_MAX];
 	struct text names[PARTS_MAX];
 	size_t count;
-	uint32_t ordinal;      /* of the part being read */
-	struct text text;      /* canonical, so far */
-	struct text can_miss;  /* a part that may be missing as a whole, "" none */
+	uint32_t ordinal;     /* of the part being read */
+	struct text text;     /* canonical, so far */
+	struct text can_miss; /* a part that may be missing as a whole, "" none */
 	struct model_mark can_miss_mark;
 	bool failed;
 };
 
 static bool can_be_missing(uint32_t kind)
 {
-	return kind == IMAGE_KEY_HEADER || kind == IMAGE_KEY_COOKIE || kind == IMAGE_KEY_QUERY || kind == IMAGE_KEY_VAR;
+	return kind == IMAGE_KEY_HEADER || kind == IMAGE_KEY_COOKIE || kind == IMAGE_KEY_QUERY ||
+	       kind == IMAGE_KEY_VAR;
 }
 
 /* "24" or "24/56" behind "ip/". */
@@ -55,7 +56,8 @@ static bool name_byte(uint32_t kind, char c)
 }
 
 /* The name behind "header." and its like. */
-static bool read_name(struct load *load, uint32_t kind, struct text word, struct model_mark mark, struct text *out)
+static bool read_name(struct load *load, uint32_t kind, struct text word, struct model_mark mark,
+		      struct text *out)
 {
 	const char *dot = memchr(word.data, '.', word.size);
 	struct text name = {dot + 1, word.size - (size_t)(dot + 1 - word.data)};
@@ -75,19 +77,23 @@ static bool read_name(struct load *load, uint32_t kind, struct text word, struct
 	return true;
 }
 
-/* What could be meant by a word that is no kind of key. */
-static void complain(struct load *load, struct text word, struct model_mark mark)
+/* Is it one of the things that people write in place of a kind? Then says what was probably meant. */
+static bool complain(struct load *load, struct text word, struct model_mark mark)
 {
-	int number;
+	if (memchr(word.data, '.', word.size))
+		return false;
 	if (word.data[0] == '$')
 		diag_error(load, mark, "unknown key '%.*s'; a variable is written var.%.*s", SHOW(word),
 			   SHOW(((struct text){word.data + 1, word.size - 1})));
 	else if (memchr(word.data, ',', word.size) || memchr(word.data, '+', word.size))
-		diag_error(load, mark, "unknown key '%.*s'; parts are combined in a list: [ip, route]", SHOW(word));
+		diag_error(load, mark, "unknown key '%.*s'; parts are combined in a list: [ip, route]",
+			   SHOW(word));
 	else if (word.size > 2 && text_lower(word.data[0]) == 'x' && word.data[1] == '-')
-		diag_error(load, mark, "unknown key '%.*s'; a header is written header.%.*s", SHOW(word), SHOW(word));
+		diag_error(load, mark, "unknown key '%.*s'; a header is written header.%.*s", SHOW(word),
+			   SHOW(word));
 	else
-		words_value_text(load, word, mark, "key", &number);
+		return false;
+	return true;
 }
 
 static bool read_word(struct load *load, struct text word, struct model_mark mark, struct key *key)
@@ -98,30 +104,25 @@ static bool read_word(struct load *load, struct text word, struct model_mark mar
 
 	if (word.size >= 2 && memcmp(word.data, "ip", 2) == 0 && (word.size == 2 || word.data[2] == '/')) {
 		unsigned bits4 = 32, bits6 = load->model.ipv6_prefix;
-		if (word.size > 2 && !read_prefixes((struct text){word.data + 3, word.size - 3}, &bits4, &bits6)) {
-			diag_error(load, mark, "'%.*s': prefixes are ip/V4/V6, like ip/24/56, of 1 to 32 and 1 to 128 bits",
-				   SHOW(word));
+		if (word.size > 2 &&
+		    !read_prefixes((struct text){word.data + 3, word.size - 3}, &bits4, &bits6)) {
+			diag_error(
+				load, mark,
+				"'%.*s': prefixes are ip/V4/V6, like ip/24/56, of 1 to 32 and 1 to 128 bits",
+				SHOW(word));
 			return false;
 		}
 		part.bits4 = (uint16_t)bits4;
 		part.bits6 = (uint16_t)bits6;
-	} else {
-		size_t errors = load->diag.errors;
-		const char *odd = "$,+";
-		bool strange = word.size > 2 && text_lower(word.data[0]) == 'x' && word.data[1] == '-';
-		for (; *odd; odd++)
-			strange |= memchr(word.data, *odd, word.size) && !memchr(word.data, '.', word.size);
-		if (strange)
-			complain(load, word, mark);
-		if (load->diag.errors != errors || !words_value_text(load, word, mark, "key", &kind))
-			return false;
+	} else if (complain(load, word, mark) || !words_value_text(load, word, mark, "key", &kind)) {
+		return false;
 	}
 	part.kind = (uint32_t)kind;
 	if (can_be_missing(part.kind) && !read_name(load, part.kind, word, mark, &name))
 		return false;
 	for (size_t i = 0; i < key->count; i++)
-		if (key->parts[i].kind == part.kind && text_equal(key->names[i], name) && key->parts[i].bits4 == part.bits4 &&
-		    key->parts[i].bits6 == part.bits6) {
+		if (key->parts[i].kind == part.kind && text_equal(key->names[i], name) &&
+		    key->parts[i].bits4 == part.bits4 && key->parts[i].bits6 == part.bits6) {
 			diag_error(load, mark, "'%.*s' stands twice in this key", SHOW(word));
 			return false;
 		}
@@ -132,14 +133,21 @@ static bool read_word(struct load *load, struct text word, struct model_mark mar
 	key->parts[key->count] = part;
 	key->names[key->count++] = name;
 
-	/* the text as it is hashed into the counter's identity: spelling variants of one key must not differ */
+	/* the text as it is hashed into the counter's identity: spelling variants of one key must not differ
+	 */
 	if (can_be_missing(part.kind)) {
 		const char *dot = memchr(word.data, '.', word.size);
-		word = arena_format(&load->arena, "%.*s%.*s", (int)(dot + 1 - word.data), word.data, (int)name.size, name.data);
+		word = arena_format(&load->arena, "%.*s%.*s", (int)(dot + 1 - word.data), word.data,
+				    (int)name.size, name.data);
 	}
-	bool first = key->count == 1, alternative = !first && key->parts[key->count - 2].alternative == key->ordinal;
-	key->text = arena_format(&load->arena, "%.*s%s%.*s", (int)key->text.size, key->text.data ? key->text.data : "",
-				 first ? "" : alternative ? " | " : ", ", (int)word.size, word.data);
+	bool first = key->count == 1,
+	     alternative = !first && key->parts[key->count - 2].alternative == key->ordinal;
+	key->text = arena_format(&load->arena, "%.*s%s%.*s", (int)key->text.size,
+				 key->text.data ? key->text.data : "",
+				 first	       ? ""
+				 : alternative ? " | "
+					       : ", ",
+				 (int)word.size, word.data);
 	return true;
 }
 
@@ -157,19 +165,23 @@ static void read_item(struct load *load, const struct node *item, void *context)
 	struct text whole = rest;
 	while (rest.size) {
 		const char *bar = memchr(rest.data, '|', rest.size);
-		struct text word = value_trim((struct text){rest.data, bar ? (size_t)(bar - rest.data) : rest.size});
-		rest = bar ? (struct text){bar + 1, rest.size - (size_t)(bar + 1 - rest.data)} : (struct text){0};
+		struct text word = value_trim(
+			(struct text){rest.data, bar ? (size_t)(bar - rest.data) : rest.size});
+		rest = bar ? (struct text){bar + 1, rest.size - (size_t)(bar + 1 - rest.data)}
+			   : (struct text){0};
 		if (!word.size) {
 			diag_error(load, item->mark, "nothing stands on one side of a '|'");
 			key->failed = true;
 			return;
 		}
 		if (!missing) {
-			diag_error(load, item->mark, "'%.*s' is never missing, so '%.*s' would never be used", SHOW(last), SHOW(word));
+			diag_error(load, yaml_mark_part(item, word),
+				   "'%.*s' is never missing, so '%.*s' would never be used", SHOW(last),
+				   SHOW(word));
 			key->failed = true;
 			return;
 		}
-		if (!read_word(load, word, item->mark, key)) {
+		if (!read_word(load, word, yaml_mark_part(item, word), key)) {
 			key->failed = true;
 			return;
 		}
@@ -192,13 +204,16 @@ static void check_site(struct load *load, const struct node *node, struct key *k
 {
 	for (size_t i = 0; key->ordinal > 1 && i < key->count; i++) {
 		bool alone = (i == 0 || key->parts[i - 1].alternative != key->parts[i].alternative) &&
-			     (i + 1 == key->count || key->parts[i + 1].alternative != key->parts[i].alternative);
+			     (i + 1 == key->count ||
+			      key->parts[i + 1].alternative != key->parts[i].alternative);
 		if (key->parts[i].kind == IMAGE_KEY_SITE && alone)
-			diag_error(load, node->mark, "'site' adds nothing to the other parts of this key; it stands alone");
+			diag_error(load, node->mark,
+				   "'site' adds nothing to the other parts of this key; it stands alone");
 	}
 }
 
-static void read_missing(struct load *load, const struct node *missing, const struct key *key, struct model_limit *limit)
+static void read_missing(struct load *load, const struct node *missing, const struct key *key,
+			 struct model_limit *limit)
 {
 	int number = IMAGE_MISSING_NONE;
 
@@ -206,7 +221,8 @@ static void read_missing(struct load *load, const struct node *missing, const st
 		return;
 	if (!missing && key->can_miss.size)
 		diag_error(load, key->can_miss_mark,
-			   "'%.*s' can be missing: say missing: ip, skip, deny or anonymous, or write '%.*s | ip'",
+			   "'%.*s' can be missing: say missing: ip, skip, deny or anonymous, or write '%.*s "
+			   "| ip'",
 			   SHOW(key->can_miss), SHOW(key->can_miss));
 	if (missing && !key->can_miss.size && !key->failed) {
 		diag_warning(load, missing->mark, "'missing' has no effect: this key is never missing");
@@ -215,7 +231,8 @@ static void read_missing(struct load *load, const struct node *missing, const st
 	limit->missing = (uint32_t)number;
 }
 
-void key_read(struct load *load, const struct node *node, const struct node *missing, struct model_limit *limit)
+void key_read(struct load *load, const struct node *node, const struct node *missing,
+	      struct model_limit *limit)
 {
 	struct key *key = arena_alloc(&load->arena, sizeof *key);
 	struct node by_default = {.kind = NODE_SCALAR, .mark = limit->mark, .text = TEXT("ip")};
@@ -230,6 +247,8 @@ void key_read(struct load *load, const struct node *node, const struct node *mis
 	limit->key = key->parts;
 	limit->key_names = key->names;
 	limit->key_count = key->count;
-	limit->key_text = key->ordinal > 1 ? arena_format(&load->arena, "[%.*s]", (int)key->text.size, key->text.data) : key->text;
+	limit->key_text = key->ordinal > 1
+				  ? arena_format(&load->arena, "[%.*s]", (int)key->text.size, key->text.data)
+				  : key->text;
 	limit->shared = key->count == 1 && key->parts[0].kind == IMAGE_KEY_SITE;
 }

@@ -12,7 +12,8 @@ static void read_mode(struct load *load, const struct node *node, struct model_l
 {
 	struct text text;
 	int number;
-	if (node->kind == NODE_SCALAR && (text = value_trim(node->text)).size > 8 && memcmp(text.data, "enforce ", 8) == 0)
+	if (node->kind == NODE_SCALAR && (text = value_trim(node->text)).size > 8 &&
+	    memcmp(text.data, "enforce ", 8) == 0)
 		diag_error(load, node->mark, "'enforce' for a share of traffic is not built yet");
 	else if (words_value(load, node, "mode", &number))
 		limit->mode = (uint32_t)number;
@@ -26,7 +27,8 @@ static void read_cost(struct load *load, const struct node *node, struct model_l
 		return;
 	}
 	for (size_t i = 0; node->kind == NODE_SCALAR && i < sizeof later / sizeof later[0]; i++)
-		if (node->text.size > strlen(later[i]) && memcmp(node->text.data, later[i], strlen(later[i])) == 0) {
+		if (node->text.size > strlen(later[i]) &&
+		    memcmp(node->text.data, later[i], strlen(later[i])) == 0) {
 			diag_error(load, node->mark, "a cost from '%.*s' is not built yet", SHOW(node->text));
 			return;
 		}
@@ -45,36 +47,43 @@ static bool preflight_exempt(const struct model_limit *limit)
 	return false;
 }
 
-void limit_read(struct load *load, const struct node *name, const struct node *value, struct model_limit *limit)
+void limit_read(struct load *load, const struct node *name, const struct node *value,
+		struct model_limit *limit)
 {
-	struct pair bare = {.key = {.kind = NODE_SCALAR, .mark = value->mark, .text = TEXT("rate")}, .value = *value};
+	struct pair bare = {.key = {.kind = NODE_SCALAR, .mark = value->mark, .text = TEXT("rate")},
+			    .value = *value};
 	struct node section = {.kind = NODE_MAP, .mark = value->mark, .pairs = &bare, .count = 1};
 	const struct node *word;
+	size_t errors = load->diag.errors;
 	int number;
 
-	*limit = (struct model_limit){.mark = name->mark, .name = name->text, .cost = 1, .respond = load->respond};
+	*limit = (struct model_limit){
+		.mark = name->mark, .name = name->text, .cost = 1, .respond = load->respond};
 	struct text where = arena_format(&load->arena, "limit '%.*s'", SHOW(name->text));
 	if (!value_name(load, name->text, name->mark, "a limit"))
 		limit->name = TEXT("limit");
 	if (value->kind != NODE_SCALAR) {
 		if (value->kind == NODE_EMPTY) {
-			diag_error(load, name->mark, "%s has no rate; say how much, like rate: 50/s", where.data);
+			diag_error(load, name->mark, "%s has no rate; say how much, like rate: 50/s",
+				   where.data);
 			return;
 		}
 		if (!words_check(load, value, SECTION_LIMIT, where.data))
 			return;
 		section = *value;
 	}
+	bool words_known = load->diag.errors == errors;
 	if ((word = yaml_get(&section, "was")) && value_text(load, word, "was", &limit->was))
 		value_name(load, limit->was, word->mark, "a limit");
 	if ((word = yaml_get(&section, "paths")) && words_value(load, word, "paths", &number))
 		limit->paths_exact = number;
-	match_read(load, yaml_get(&section, "match"), limit->paths_exact, &limit->clauses, &limit->clause_count);
+	match_read(load, yaml_get(&section, "match"), limit->paths_exact, &limit->clauses,
+		   &limit->clause_count);
 	limit->match_text = match_text(load, limit->clauses, limit->clause_count);
 	key_read(load, yaml_get(&section, "key"), yaml_get(&section, "missing"), limit);
 	if ((word = yaml_get(&section, "cost")))
 		read_cost(load, word, limit);
-	numbers_read(load, &section, limit);
+	numbers_read(load, &section, words_known, limit);
 	if ((word = yaml_get(&section, "count")))
 		words_value(load, word, "count", &number);
 	if ((word = yaml_get(&section, "count_denied")))
@@ -83,8 +92,8 @@ void limit_read(struct load *load, const struct node *name, const struct node *v
 		read_mode(load, word, limit);
 	if ((word = yaml_get(&section, "exempt")))
 		exceptions_read(load, word, false, &limit->exempt, &limit->exempt_count);
-	respond_read(load, yaml_get(&section, "respond"), arena_format(&load->arena, "'respond' of %s", where.data).data,
-		     &limit->respond);
+	respond_read(load, yaml_get(&section, "respond"),
+		     arena_format(&load->arena, "'respond' of %s", where.data).data, &limit->respond);
 	limit->preflight_exempt = preflight_exempt(limit);
 }
 
@@ -100,7 +109,8 @@ void limits_read(struct load *load, const struct node *node, const struct node *
 	for (size_t i = 0; i < count; i++) {
 		const struct pair *pair = &node->pairs[i];
 		if (option && text_equal(pair->key.text, name))
-			diag_error(load, pair->key.mark, "a limit 'default' is here and on the command line (--limit)");
+			diag_error(load, pair->key.mark,
+				   "a limit 'default' is here and on the command line (--limit)");
 		limit_read(load, &pair->key, &pair->value, &model->limits[model->limit_count++]);
 	}
 	if (option) {

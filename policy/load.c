@@ -43,7 +43,8 @@ static struct node option_node(struct load *load, const char *name, const char *
 	struct source *source = source_read(load, name, text_of(value), NULL, (struct model_mark){0});
 	struct text text = source ? source->text : (struct text){"", 0};
 	struct node node = {.kind = source ? NODE_SCALAR : NODE_BROKEN, .text = text};
-	node.mark = (struct model_mark){load->sources[load->source_count - 1]->name, 1, 1, text.size ? (unsigned)text.size : 1};
+	node.mark = (struct model_mark){load->sources[load->source_count - 1]->name, 1, 1,
+					text.size ? (unsigned)text.size : 1};
 	return node;
 }
 
@@ -59,8 +60,8 @@ static void run(struct load *load)
 	struct node root = {.kind = NODE_MAP}, to, limit;
 
 	if (options->path || options->text) {
-		const struct source *source = source_read(load, name_of(options), text_of(options->text), NULL,
-							  (struct model_mark){0});
+		const struct source *source = source_read(load, name_of(options), text_of(options->text),
+							  NULL, (struct model_mark){0});
 		if (source)
 			include_all(load, source, &root);
 	}
@@ -87,11 +88,13 @@ static struct image *compile(struct load *load)
 	const struct policy_options *options = load->options;
 	struct model_mark mark = {0};
 	char why[512] = "";
-	struct image *image = model_compile(&load->model, options->name_space ? options->name_space : "policy", load->wall, &mark,
-					    why, sizeof why);
+	struct image *image = model_compile(&load->model,
+					    options->name_space ? options->name_space : "policy", load->wall,
+					    &mark, why, sizeof why);
 
 	if (!mark.file)
-		mark = (struct model_mark){load->source_count ? load->sources[0]->name : name_of(options), 1, 1, 1};
+		mark = (struct model_mark){load->source_count ? load->sources[0]->name : name_of(options), 1,
+					   1, 1};
 	if (!image)
 		diag_error(load, mark, "%s", why);
 	return image;
@@ -141,8 +144,8 @@ void policy_load(const struct policy_options *options, struct policy *out)
 	} else {
 		free(out->image);
 		*out = (struct policy){.errors = 1};
-		out->findings[0] = (struct policy_finding){POLICY_ERROR, strdup(name_of(options)), 1, 1, 1,
-							   strdup("out of memory"), NULL};
+		out->findings[0] = (struct policy_finding){
+			POLICY_ERROR, strdup(name_of(options)), 1, 1, 1, strdup("out of memory"), NULL};
 		out->finding_count = out->findings[0].file && out->findings[0].message;
 	}
 	out->files = copy_list(load->files, load->file_count);

@@ -44,7 +44,7 @@ struct load {
 	size_t file_count, file_capacity, folder_count, folder_capacity;
 	int fd;		     /* the file being read, -1: none; closed if memory runs out in between */
 	struct yaml *parser; /* likewise */
-	bool globbing;       /* likewise */
+	bool globbing;	     /* likewise */
 	glob_t glob;
 
 	struct named_networks *networks;

@@ -30,9 +30,12 @@ static bool add_method(struct load *load, const struct node *node, struct text w
 		suggest_offer(&suggest, text_of(methods[i].name));
 	}
 	if (suggest.best.size)
-		diag_error(load, node->mark, "unknown method '%.*s'; did you mean '%.*s'?", SHOW(word), SHOW(suggest.best));
+		diag_error(load, yaml_mark_part(node, word), "unknown method '%.*s'; did you mean '%.*s'?",
+			   SHOW(word), SHOW(suggest.best));
 	else
-		diag_error(load, node->mark, "unknown method '%.*s'; a match is METHODS PATTERN, like GET,POST /api/*", SHOW(word));
+		diag_error(load, yaml_mark_part(node, word),
+			   "unknown method '%.*s'; a match is METHODS PATTERN, like GET,POST /api/*",
+			   SHOW(word));
 	return false;
 }
 
@@ -53,18 +56,21 @@ bool match_methods_read(struct load *load, const struct node *node, struct text 
 	return good;
 }
 
-bool match_path_read(struct load *load, const struct node *node, struct text path, bool exact, struct text *out)
+bool match_path_read(struct load *load, const struct node *node, struct text path, bool exact,
+		     struct text *out)
 {
 	struct pattern pattern;
 	char why[320];
 
 	for (size_t i = 0; i < path.size; i++)
 		if ((unsigned char)path.data[i] <= ' ') {
-			diag_error(load, node->mark, "a blank inside the pattern '%.*s'; in a URL it is %%20", SHOW(path));
+			diag_error(load, yaml_mark_part(node, path),
+				   "a blank inside the pattern '%.*s'; in a URL it is %%20", SHOW(path));
 			return false;
 		}
 	if (path.size > 8 && (memmem(path.data, path.size, "://", 3))) {
-		diag_error(load, node->mark, "a pattern is a path; the host is said as {host: example.com, path: /x}");
+		diag_error(load, node->mark,
+			   "a pattern is a path; the host is said as {host: example.com, path: /x}");
 		return false;
 	}
 	if (path.size > 1000) {
@@ -72,7 +78,7 @@ bool match_path_read(struct load *load, const struct node *node, struct text pat
 		return false;
 	}
 	if (!pattern_read(&load->arena, path, exact, &pattern, why, sizeof why)) {
-		diag_error(load, node->mark, "%s", why);
+		diag_error(load, yaml_mark_part(node, path), "%s", why);
 		return false;
 	}
 	*out = path;
@@ -91,14 +97,15 @@ bool match_scalar_read(struct load *load, const struct node *node, bool exact, s
 	}
 	/* The path is the first word that begins with '/'; a '*' in its place is every path. */
 	size_t at = 0;
-	while (at < text.size && !((text.data[at] == '/' || text.data[at] == '*') && (at == 0 || text.data[at - 1] == ' ' ||
-											text.data[at - 1] == '\t')))
+	while (at < text.size && !((text.data[at] == '/' || text.data[at] == '*') &&
+				   (at == 0 || text.data[at - 1] == ' ' || text.data[at - 1] == '\t')))
 		at++;
 	before = value_trim((struct text){text.data, at});
 	path = (struct text){text.data + at, text.size - at};
 	if (!path.size && memchr(text.data, '/', text.size)) {
 		if (memmem(text.data, text.size, "://", 3))
-			diag_error(load, node->mark, "a pattern is a path; the host is said as {host: example.com, path: /x}");
+			diag_error(load, node->mark,
+				   "a pattern is a path; the host is said as {host: example.com, path: /x}");
 		else
 			diag_error(load, node->mark, "a pattern begins with '/': '/%.*s'", SHOW(text));
 		return false;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* match_words: the long form of a match, {host:, path:, method:, ip:, header.NAME:, not:}. A list of values means any of them: the
- * clause is repeated for each, since a clause of the model has one host, one path and one value per header. */
+/* match_words: the long form of a match, {host:, path:, method:, ip:, header.NAME:, not:}. A list of values
+ * means any of them: the clause is repeated for each, since a clause of the model has one host, one path and
+ * one value per header. */
 #include <stdio.h>
 
 #include "policy/load.h"
@@ -18,7 +19,8 @@ struct clauses {
 
 static void push(struct load *load, struct clauses *clauses, const struct model_clause *clause)
 {
-	clauses->items = arena_grow(&load->arena, clauses->items, clauses->count, &clauses->capacity, sizeof *clauses->items);
+	clauses->items = arena_grow(&load->arena, clauses->items, clauses->count, &clauses->capacity,
+				    sizeof *clauses->items);
 	clauses->items[clauses->count++] = *clause;
 }
 
@@ -27,8 +29,8 @@ struct dimension {
 	struct clauses *from, *into;
 	const char *word;
 	struct text header;
-	bool (*apply)(struct load *load, const struct dimension *dimension, const struct node *item, struct text value,
-		      struct model_clause *clause);
+	bool (*apply)(struct load *load, const struct dimension *dimension, const struct node *item,
+		      struct text value, struct model_clause *clause);
 };
 
 static void multiply_by(struct load *load, const struct node *item, void *context)
@@ -40,7 +42,8 @@ static void multiply_by(struct load *load, const struct node *item, void *contex
 		return;
 	if (dimension->into->count + dimension->from->count > CLAUSES_MAX) {
 		if (dimension->into->count <= CLAUSES_MAX)
-			diag_error(load, item->mark, "the lists of this match make more than %d combinations", CLAUSES_MAX);
+			diag_error(load, item->mark, "the lists of this match make more than %d combinations",
+				   CLAUSES_MAX);
 		return;
 	}
 	for (size_t i = 0; i < dimension->from->count; i++) {
@@ -48,13 +51,15 @@ static void multiply_by(struct load *load, const struct node *item, void *contex
 		if (!dimension->apply(load, dimension, item, text, &clause))
 			return;
 		clause.text = arena_format(&load->arena, "%.*s%s%s: %.*s", (int)clause.text.size,
-					   clause.text.data ? clause.text.data : "", clause.text.size ? ", " : "", dimension->word,
-					   (int)text.size, text.data);
+					   clause.text.data ? clause.text.data : "",
+					   clause.text.size ? ", " : "", dimension->word, (int)text.size,
+					   text.data);
 		push(load, dimension->into, &clause);
 	}
 }
 
-static void multiply(struct load *load, const struct node *node, struct clauses *clauses, struct dimension dimension)
+static void multiply(struct load *load, const struct node *node, struct clauses *clauses,
+		     struct dimension dimension)
 {
 	struct clauses into = {.exact = clauses->exact, .inside_not = clauses->inside_not};
 	dimension.from = clauses;
@@ -64,12 +69,13 @@ static void multiply(struct load *load, const struct node *node, struct clauses 
 		*clauses = into;
 }
 
-static bool apply_path(struct load *load, const struct dimension *dimension, const struct node *item, struct text value,
-		      struct model_clause *clause)
+static bool apply_path(struct load *load, const struct dimension *dimension, const struct node *item,
+		       struct text value, struct model_clause *clause)
 {
 	struct text path = value;
 	if (path.size > 1 && path.data[0] != '/' && memmem(path.data, path.size, " /", 2)) {
-		diag_error(load, item->mark, "here the methods are a word of their own: {method: ..., path: ...}");
+		diag_error(load, item->mark,
+			   "here the methods are a word of their own: {method: ..., path: ...}");
 		return false;
 	}
 	return match_path_read(load, item, path, dimension->from->exact, &clause->path);
@@ -77,11 +83,12 @@ static bool apply_path(struct load *load, const struct dimension *dimension, con
 
 static bool host_byte(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_' || (unsigned char)c >= 0x80;
+	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_' ||
+	       (unsigned char)c >= 0x80;
 }
 
-static bool apply_host(struct load *load, const struct dimension *dimension, const struct node *item, struct text value,
-		      struct model_clause *clause)
+static bool apply_host(struct load *load, const struct dimension *dimension, const struct node *item,
+		       struct text value, struct model_clause *clause)
 {
 	struct text host = value;
 	char *copy = arena_alloc(&load->arena, host.size + 1);
@@ -97,7 +104,8 @@ static bool apply_host(struct load *load, const struct dimension *dimension, con
 	bool six = size > 2 && copy[0] == '[' && copy[size - 1] == ']';
 	for (size_t i = start; i < size && !six; i++)
 		if (!host_byte(copy[i])) {
-			diag_error(load, item->mark, "'%.*s' is not a host like example.com or *.example.com%s", SHOW(host),
+			diag_error(load, item->mark,
+				   "'%.*s' is not a host like example.com or *.example.com%s", SHOW(host),
 				   copy[i] == ':' ? " (the port is left out)" : "");
 			return false;
 		}
@@ -105,19 +113,22 @@ static bool apply_host(struct load *load, const struct dimension *dimension, con
 	return true;
 }
 
-static bool apply_header(struct load *load, const struct dimension *dimension, const struct node *item, struct text value,
-		      struct model_clause *clause)
+static bool apply_header(struct load *load, const struct dimension *dimension, const struct node *item,
+			 struct text value, struct model_clause *clause)
 {
-	struct model_header_test *tests = arena_alloc(&load->arena, (clause->header_count + 1) * sizeof *tests);
+	struct model_header_test *tests = arena_alloc(&load->arena,
+						      (clause->header_count + 1) * sizeof *tests);
 	struct model_header_test test = {dimension->header, value, IMAGE_EXACT};
 
 	bool before = value.data[0] == '*', behind = value.data[value.size - 1] == '*';
 	if (value.size == 1 && before)
 		test = (struct model_header_test){dimension->header, {"", 0}, IMAGE_PRESENT};
 	else if (before && !behind)
-		test = (struct model_header_test){dimension->header, {value.data + 1, value.size - 1}, IMAGE_SUFFIX};
+		test = (struct model_header_test){
+			dimension->header, {value.data + 1, value.size - 1}, IMAGE_SUFFIX};
 	else if (behind && !before)
-		test = (struct model_header_test){dimension->header, {value.data, value.size - 1}, IMAGE_PREFIX};
+		test = (struct model_header_test){
+			dimension->header, {value.data, value.size - 1}, IMAGE_PREFIX};
 	if (memchr(test.value.data, '*', test.value.size)) {
 		diag_error(load, item->mark, "a * stands at one end of a header's value, or alone");
 		return false;
@@ -142,8 +153,9 @@ static void add_methods(struct load *load, const struct node *item, void *contex
 	if (!value_line(load, item, "method", &text) || !match_methods_read(load, item, text, &mask))
 		return;
 	list->mask |= mask;
-	list->text = arena_format(&load->arena, "%.*s%s%.*s", (int)list->text.size, list->text.data ? list->text.data : "",
-				  list->text.size ? "," : "", (int)text.size, text.data);
+	list->text = arena_format(&load->arena, "%.*s%s%.*s", (int)list->text.size,
+				  list->text.data ? list->text.data : "", list->text.size ? "," : "",
+				  (int)text.size, text.data);
 }
 
 static struct text join_text(struct load *load, struct text before, const char *word, struct text value)
@@ -162,7 +174,8 @@ static struct text networks_text(struct load *load, const struct network *networ
 		address_format((const struct address *)networks[i].first, first);
 		address_format((const struct address *)networks[i].last, last);
 		bool one = strcmp(first, last) == 0;
-		text = arena_format(&load->arena, "%s%s%s%s%s", text.data, i ? "+" : "", first, one ? "" : "-", one ? "" : last);
+		text = arena_format(&load->arena, "%s%s%s%s%s", text.data, i ? "+" : "", first,
+				    one ? "" : "-", one ? "" : last);
 	}
 	return count > 8 ? arena_format(&load->arena, "%s+%zu more", text.data, count - 8) : text;
 }
@@ -182,7 +195,8 @@ static void read_not(struct load *load, const struct node *node, struct model_cl
 }
 
 /* The conditions that are not multiplied. */
-static void read_single(struct load *load, const struct node *node, struct clauses *out, struct model_clause *base)
+static void read_single(struct load *load, const struct node *node, struct clauses *out,
+			struct model_clause *base)
 {
 	const struct node *word;
 
@@ -195,11 +209,13 @@ static void read_single(struct load *load, const struct node *node, struct claus
 	}
 	if ((word = yaml_get(node, "ip"))) {
 		networks_read(load, word, "ip", &base->networks, &base->network_count);
-		base->text = join_text(load, base->text, "ip", networks_text(load, base->networks, base->network_count));
+		base->text = join_text(load, base->text, "ip",
+				       networks_text(load, base->networks, base->network_count));
 	}
 	if ((word = yaml_get(node, "not"))) {
 		if (out->inside_not)
-			diag_error(load, word->mark, "a 'not' inside a 'not' is not understood; say what it means without");
+			diag_error(load, word->mark,
+				   "a 'not' inside a 'not' is not understood; say what it means without");
 		else
 			read_not(load, word, base, out->exact);
 	}
@@ -227,23 +243,29 @@ static void read_words(struct load *load, const struct node *node, struct clause
 		struct text word = pair->key.text, header;
 
 		if (text_equal(word, TEXT("host")))
-			multiply(load, &pair->value, &found, (struct dimension){.word = "host", .apply = apply_host});
-		else if (text_equal(word, TEXT("path")))
-			multiply(load, &pair->value, &found, (struct dimension){.word = "path", .apply = apply_path});
-		else if (word.size > 7 && memcmp(word.data, "header.", 7) == 0 &&
-			 header_name_read(load, (struct text){word.data + 7, word.size - 7}, pair->key.mark, &header))
 			multiply(load, &pair->value, &found,
-				 (struct dimension){.word = arena_format(&load->arena, "header.%s", header.data).data,
-						    .header = header,
-						    .apply = apply_header});
+				 (struct dimension){.word = "host", .apply = apply_host});
+		else if (text_equal(word, TEXT("path")))
+			multiply(load, &pair->value, &found,
+				 (struct dimension){.word = "path", .apply = apply_path});
+		else if (word.size > 7 && memcmp(word.data, "header.", 7) == 0 &&
+			 header_name_read(load, (struct text){word.data + 7, word.size - 7}, pair->key.mark,
+					  &header))
+			multiply(load, &pair->value, &found,
+				 (struct dimension){
+					 .word = arena_format(&load->arena, "header.%s", header.data).data,
+					 .header = header,
+					 .apply = apply_header});
 	}
 	for (size_t i = 0; i < found.count; i++) {
-		found.items[i].text = arena_format(&load->arena, "{%.*s}", (int)found.items[i].text.size, found.items[i].text.data);
+		found.items[i].text = arena_format(&load->arena, "{%.*s}", (int)found.items[i].text.size,
+						   found.items[i].text.data);
 		push(load, out, &found.items[i]);
 	}
 }
 
-void match_read(struct load *load, const struct node *node, bool exact, struct model_clause **out, size_t *count)
+void match_read(struct load *load, const struct node *node, bool exact, struct model_clause **out,
+		size_t *count)
 {
 	struct clauses clauses = {.exact = exact};
 

@@ -16,7 +16,8 @@ struct list {
 
 static void add(struct load *load, struct list *list, const struct network *network)
 {
-	list->networks = arena_grow(&load->arena, list->networks, list->count, &list->capacity, sizeof *list->networks);
+	list->networks = arena_grow(&load->arena, list->networks, list->count, &list->capacity,
+				    sizeof *list->networks);
 	list->networks[list->count++] = *network;
 }
 
@@ -46,9 +47,11 @@ static void add_word(struct load *load, struct list *list, struct text word, str
 	if (network_parse(word, &network, why, sizeof why))
 		add(load, list, &network);
 	else if (is_name(word) && suggest.best.size)
-		diag_error(load, mark, "unknown network '%.*s'; did you mean '%.*s'?", SHOW(word), SHOW(suggest.best));
+		diag_error(load, mark, "unknown network '%.*s'; did you mean '%.*s'?", SHOW(word),
+			   SHOW(suggest.best));
 	else if (is_name(word))
-		diag_error(load, mark, "unknown network '%.*s'; it is not among clients.networks", SHOW(word));
+		diag_error(load, mark, "unknown network '%.*s'; it is not among clients.networks",
+			   SHOW(word));
 	else
 		diag_error(load, mark, "%s", why);
 }
@@ -65,14 +68,17 @@ static void add_words(struct load *load, const struct node *item, void *context)
 		size_t size = 0;
 		while (size < rest.size && !strchr(", \n\t", rest.data[size]))
 			size++;
-		if (size)
-			add_word(load, list, (struct text){rest.data, size}, item->mark);
+		if (size) {
+			struct text word = {rest.data, size};
+			add_word(load, list, word, yaml_mark_part(item, word));
+		}
 		size += size < rest.size;
 		rest = (struct text){rest.data + size, rest.size - size};
 	}
 }
 
-void networks_read(struct load *load, const struct node *node, const char *what, struct network **out, size_t *count)
+void networks_read(struct load *load, const struct node *node, const char *what, struct network **out,
+		   size_t *count)
 {
 	struct list list = {.what = what};
 	value_each(load, node, what, add_words, &list);
@@ -87,10 +93,12 @@ static void read_list_file(struct load *load, const struct node *node, struct li
 	const char *why;
 
 	const struct node *file = yaml_get(node, "file");
-	if (!words_check(load, node, SECTION_NETWORK, "clients.networks"))
+	size_t errors = load->diag.errors;
+	if (!words_check(load, node, SECTION_NETWORK, "clients.networks") || load->diag.errors != errors)
 		return;
 	if (!file) {
-		diag_error(load, node->mark, "a network is a list of addresses and networks, or {file: NAME}");
+		diag_error(load, node->mark,
+			   "a network is a list of addresses and networks, or {file: NAME}");
 		return;
 	}
 	if (!value_text(load, file, "file", &path))
@@ -125,7 +133,8 @@ void named_networks_read(struct load *load, const struct node *node)
 {
 	if (node->kind != NODE_MAP) {
 		if (node->kind != NODE_BROKEN)
-			diag_error(load, node->mark, "'networks' gives names to lists, like {office: [198.51.100.0/24]}");
+			diag_error(load, node->mark,
+				   "'networks' gives names to lists, like {office: [198.51.100.0/24]}");
 		return;
 	}
 	load->networks = arena_alloc(&load->arena, (node->count + 1) * sizeof *load->networks);
@@ -141,7 +150,8 @@ void named_networks_read(struct load *load, const struct node *node)
 			value_each(load, &pair->value, "networks", add_words, &list);
 		/* An empty list would be read as "any address" wherever it is used. */
 		if (list.count == 0 && load->diag.errors == errors)
-			diag_error(load, pair->key.mark, "network '%.*s' names no address", SHOW(pair->key.text));
+			diag_error(load, pair->key.mark, "network '%.*s' names no address",
+				   SHOW(pair->key.text));
 		load->networks[load->network_count++] = (struct named_networks){
 			pair->key.text, list.networks, networks_sort(list.networks, list.count)};
 	}

@@ -14,8 +14,8 @@ struct numbers {
 	struct load *load;
 	struct model_limit *limit;
 	const struct node *rate, *algorithm, *burst, *queue, *at_once, *wait, *align;
-	int kind;      /* ALGO_NONE: each rate's own default */
-	int alignment; /* -1: each rate's own default */
+	int kind;		     /* ALGO_NONE: each rate's own default */
+	int alignment;		     /* -1: each rate's own default */
 	bool kinds[ALGO_KIND_COUNT]; /* that occur */
 };
 
@@ -32,7 +32,8 @@ static void read_align(struct numbers *n)
 	if (!words_value_text(n->load, word, n->align->mark, "align", &number))
 		return;
 	if (zone.size && number != ALGO_CALENDAR_DAY)
-		diag_error(n->load, n->align->mark, "'%.*s' is followed by nothing", SHOW(word));
+		diag_error(n->load, n->align->mark, "'%.*s' takes no zone; only a calendar has one",
+			   SHOW(word));
 	else if (zone.size && !text_equal_folded(zone, TEXT("UTC")))
 		diag_error(n->load, n->align->mark, "time zones other than UTC are not built yet");
 	else
@@ -43,18 +44,27 @@ static void read_align(struct numbers *n)
 static bool alignment_of(struct numbers *n, const struct rate *rate, enum algo_align *out)
 {
 	static const enum algo_align calendars[] = {
-		[RATE_MS] = ALGO_CLOCK,		   [RATE_S] = ALGO_CLOCK,	      [RATE_MIN] = ALGO_CLOCK,
-		[RATE_HOUR] = ALGO_CLOCK,	   [RATE_DAY] = ALGO_CALENDAR_DAY,    [RATE_WEEK] = ALGO_CALENDAR_WEEK,
-		[RATE_MONTH] = ALGO_CALENDAR_MONTH, [RATE_YEAR] = ALGO_CALENDAR_YEAR,
+		[RATE_MS] = ALGO_CLOCK,
+		[RATE_S] = ALGO_CLOCK,
+		[RATE_MIN] = ALGO_CLOCK,
+		[RATE_HOUR] = ALGO_CLOCK,
+		[RATE_DAY] = ALGO_CALENDAR_DAY,
+		[RATE_WEEK] = ALGO_CALENDAR_WEEK,
+		[RATE_MONTH] = ALGO_CALENDAR_MONTH,
+		[RATE_YEAR] = ALGO_CALENDAR_YEAR,
 	};
 	if (n->alignment < 0) {
-		*out = rate->period_ns < RATE_NS_DAY ? ALGO_FIRST_REQUEST : rate->single ? calendars[rate->unit] : ALGO_CLOCK;
+		*out = rate->period_ns < RATE_NS_DAY ? ALGO_FIRST_REQUEST
+		       : rate->single		     ? calendars[rate->unit]
+						     : ALGO_CLOCK;
 	} else if (n->alignment != ALGO_CALENDAR_DAY) {
 		*out = (enum algo_align)n->alignment;
 	} else if (rate->single) {
 		*out = calendars[rate->unit];
 	} else {
-		diag_error(n->load, n->align->mark, "a calendar has single days, weeks, months and years; for this rate say align: clock");
+		diag_error(n->load, n->align->mark,
+			   "a calendar has single days, weeks, months and years; for this rate say align: "
+			   "clock");
 		return false;
 	}
 	return true;
@@ -67,8 +77,11 @@ static bool in_range(struct numbers *n, const struct rate *rate, enum algo_kind 
 			return true;
 		diag_error(n->load, mark, "a window is at most 400 days long");
 	} else if (rate->count > ALGO_BURST_MAX || rate->at_once > ALGO_BURST_MAX) {
-		diag_error(n->load, mark, "a bucket takes at most 1,000,000 at once; use a smaller unit, or algorithm: fixed-window");
-	} else if ((unsigned __int128)rate->count * RATE_NS_S > (unsigned __int128)ALGO_BURST_MAX * rate->period_ns) {
+		diag_error(n->load, mark,
+			   "a bucket takes at most 1,000,000 at once; use a smaller unit, or algorithm: "
+			   "fixed-window");
+	} else if ((unsigned __int128)rate->count * RATE_NS_S >
+		   (unsigned __int128)ALGO_BURST_MAX * rate->period_ns) {
 		diag_error(n->load, mark, "a rate is at most 1,000,000 per second");
 	} else if (rate->count && rate->period_ns / rate->count > 366 * RATE_NS_DAY) {
 		diag_error(n->load, mark, "a rate is at least one per year");
@@ -92,14 +105,17 @@ static bool build(struct numbers *n, const struct rate *rate, enum algo_kind kin
 	case ALGO_TOKEN_BUCKET:
 		if (n->burst)
 			value_number(load, n->burst, "burst", 1, ALGO_BURST_MAX, &burst);
-		good = in_range(n, rate, kind, mark) && algo_token_bucket(rate->count, rate->period_ns, burst, out);
+		good = in_range(n, rate, kind, mark) &&
+		       algo_token_bucket(rate->count, rate->period_ns, burst, out);
 		break;
 	case ALGO_LEAKY_BUCKET:
 		if (n->queue)
 			value_number(load, n->queue, "queue", 0, ALGO_BURST_MAX - 1, &queue);
-		if (n->at_once && value_number(load, n->at_once, "at_once", 0, ALGO_BURST_MAX - 1, &at_once) && at_once > queue &&
-		    load->diag.errors == errors) {
-			diag_error(load, n->at_once->mark, "'at_once' is a part of the queue, at most %u here", queue);
+		if (n->at_once &&
+		    value_number(load, n->at_once, "at_once", 0, ALGO_BURST_MAX - 1, &at_once) &&
+		    at_once > queue && load->diag.errors == errors) {
+			diag_error(load, n->at_once->mark,
+				   "'at_once' is a part of the queue, at most %u here", queue);
 			at_once = 0;
 		}
 		if (n->wait)
@@ -124,7 +140,8 @@ static void warn_cost(struct numbers *n, const struct model_rate *rate)
 	struct algo_report full;
 	algo_describe(&rate->numbers, 0, &(struct algo_time){0, 0}, 1, false, &full);
 	if (n->limit->cost > full.limit && rate->count > 0)
-		diag_warning(n->load, rate->mark, "a cost of %u can never fit: at most %u pass at once", n->limit->cost, full.limit);
+		diag_warning(n->load, rate->mark, "a cost of %u can never fit: at most %u pass at once",
+			     n->limit->cost, full.limit);
 }
 
 static void read_rate(struct load *load, const struct node *item, void *context)
@@ -143,18 +160,20 @@ static void read_rate(struct load *load, const struct node *item, void *context)
 	}
 	for (size_t i = 0; i < limit->rate_count; i++)
 		if (text_equal(limit->rates[i].unit, rate.name)) {
-			diag_error(load, item->mark, "two rates per %.*s; the smaller one is enough", SHOW(rate.name));
+			diag_error(load, item->mark, "two rates per %.*s; the smaller one is enough",
+				   SHOW(rate.name));
 			return;
 		}
 	if (limit->rate_count == RATES_MAX) {
 		diag_error(load, item->mark, "a limit has at most %d rates", RATES_MAX);
 		return;
 	}
-	enum algo_kind kind = n->kind	  ? (enum algo_kind)n->kind
+	enum algo_kind kind = n->kind			     ? (enum algo_kind)n->kind
 			      : rate.period_ns < RATE_NS_DAY ? ALGO_TOKEN_BUCKET
 							     : ALGO_FIXED_WINDOW;
 	struct model_rate *out = &limit->rates[limit->rate_count];
-	*out = (struct model_rate){.mark = item->mark, .count = rate.count, .period_ns = rate.period_ns, .unit = rate.name};
+	*out = (struct model_rate){
+		.mark = item->mark, .count = rate.count, .period_ns = rate.period_ns, .unit = rate.name};
 	n->kinds[kind] = true;
 	if (build(n, &rate, kind, item->mark, &out->numbers)) {
 		limit->rate_count++;
@@ -186,18 +205,22 @@ static void check_words(struct numbers *n)
 		if (!words[i].node)
 			continue;
 		if (several && words[i].kind != ALGO_FIXED_WINDOW)
-			diag_error(load, words[i].node->mark, "'%s' goes with a single rate; make two limits of these rates", words[i].word);
+			diag_error(load, words[i].node->mark,
+				   "'%s' goes with a single rate; make two limits of these rates",
+				   words[i].word);
 		else if (!n->kinds[words[i].kind] && n->kind)
-			diag_error(load, words[i].node->mark, "'%s' is for a %s; this is a %s", words[i].word, names[words[i].kind],
-				   names[n->kind]);
+			diag_error(load, words[i].node->mark, "'%s' is for a %s; this is a %s", words[i].word,
+				   names[words[i].kind], names[n->kind]);
 		else if (!n->kinds[words[i].kind])
-			diag_error(load, words[i].node->mark, "'%s' is for a %s; this rate is a %s by default: say algorithm: %s",
+			diag_error(load, words[i].node->mark,
+				   "'%s' is for a %s; this rate is a %s by default: say algorithm: %s",
 				   words[i].word, names[words[i].kind],
-				   names[n->kinds[ALGO_TOKEN_BUCKET] ? ALGO_TOKEN_BUCKET : ALGO_FIXED_WINDOW], names[words[i].kind]);
+				   names[n->kinds[ALGO_TOKEN_BUCKET] ? ALGO_TOKEN_BUCKET : ALGO_FIXED_WINDOW],
+				   names[words[i].kind]);
 	}
 }
 
-void numbers_read(struct load *load, const struct node *node, struct model_limit *limit)
+void numbers_read(struct load *load, const struct node *node, bool complain, struct model_limit *limit)
 {
 	struct numbers n = {
 		.load = load,
@@ -213,7 +236,10 @@ void numbers_read(struct load *load, const struct node *node, struct model_limit
 	};
 
 	if (!n.rate) {
-		diag_error(load, limit->mark, "limit '%.*s' has no rate; say how much, like rate: 50/s", SHOW(limit->name));
+		if (complain)
+			diag_error(load, limit->mark,
+				   "limit '%.*s' has no rate; say how much, like rate: 50/s",
+				   SHOW(limit->name));
 		return;
 	}
 	limit->rates = arena_alloc(&load->arena, RATES_MAX * sizeof *limit->rates);
@@ -223,6 +249,6 @@ void numbers_read(struct load *load, const struct node *node, struct model_limit
 	if (n.align)
 		read_align(&n);
 	value_each(load, n.rate, "rate", read_rate, &n);
-	if (load->diag.errors == errors)
+	if (limit->rate_count && load->diag.errors == errors)
 		check_words(&n);
 }

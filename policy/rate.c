@@ -10,12 +10,13 @@ static const struct {
 	const char *word;
 	enum rate_unit unit;
 } spellings[] = {
-	{"ms", RATE_MS},	 {"millisecond", RATE_MS}, {"milliseconds", RATE_MS}, {"s", RATE_S},	   {"sec", RATE_S},
-	{"secs", RATE_S},	 {"second", RATE_S},	   {"seconds", RATE_S},	      {"min", RATE_MIN},   {"mins", RATE_MIN},
-	{"minute", RATE_MIN},	 {"minutes", RATE_MIN},	   {"h", RATE_HOUR},	      {"hour", RATE_HOUR}, {"hours", RATE_HOUR},
-	{"d", RATE_DAY},	 {"day", RATE_DAY},	   {"days", RATE_DAY},	      {"w", RATE_WEEK},	   {"week", RATE_WEEK},
-	{"weeks", RATE_WEEK},	 {"month", RATE_MONTH},	   {"months", RATE_MONTH},    {"y", RATE_YEAR},	   {"year", RATE_YEAR},
-	{"years", RATE_YEAR},
+	{"ms", RATE_MS},      {"millisecond", RATE_MS}, {"milliseconds", RATE_MS}, {"s", RATE_S},
+	{"sec", RATE_S},      {"secs", RATE_S},		{"second", RATE_S},	   {"seconds", RATE_S},
+	{"min", RATE_MIN},    {"mins", RATE_MIN},	{"minute", RATE_MIN},	   {"minutes", RATE_MIN},
+	{"h", RATE_HOUR},     {"hour", RATE_HOUR},	{"hours", RATE_HOUR},	   {"d", RATE_DAY},
+	{"day", RATE_DAY},    {"days", RATE_DAY},	{"w", RATE_WEEK},	   {"week", RATE_WEEK},
+	{"weeks", RATE_WEEK}, {"month", RATE_MONTH},	{"months", RATE_MONTH},	   {"y", RATE_YEAR},
+	{"year", RATE_YEAR},  {"years", RATE_YEAR},
 };
 
 static const struct {
@@ -84,7 +85,8 @@ static bool read_decimal(struct text *rest, uint64_t *thousandths)
 
 static bool read_unit(struct text word, enum rate_unit *unit, char *why, size_t size)
 {
-	if (text_equal_folded(word, TEXT("m")) || text_equal_folded(word, TEXT("mo")) || text_equal_folded(word, TEXT("mon"))) {
+	if (text_equal_folded(word, TEXT("m")) || text_equal_folded(word, TEXT("mo")) ||
+	    text_equal_folded(word, TEXT("mon"))) {
 		snprintf(why, size, "'%.*s' could be a minute or a month; write min or month", SHOWN(word));
 		return false;
 	}
@@ -99,9 +101,11 @@ static bool read_unit(struct text word, enum rate_unit *unit, char *why, size_t 
 			suggest_offer(&suggest, spelling);
 	}
 	if (suggest.best.size)
-		snprintf(why, size, "unknown unit '%.*s'; did you mean '%.*s'?", SHOWN(word), SHOWN(suggest.best));
+		snprintf(why, size, "unknown unit '%.*s'; did you mean '%.*s'?", SHOWN(word),
+			 SHOWN(suggest.best));
 	else
-		snprintf(why, size, "unknown unit '%.*s'; units are s, min, hour, day, week, month, year", SHOWN(word));
+		snprintf(why, size, "unknown unit '%.*s'; units are s, min, hour, day, week, month, year",
+			 SHOWN(word));
 	return false;
 }
 
@@ -119,8 +123,8 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
 static bool complain(struct text text, struct text rest, char *why, size_t size)
 {
 	if (rest.size == 0)
-		snprintf(why, size, "'%.*s' has no unit; write %.*s/s, %.*s/min or %.*s/hour", SHOWN(text), SHOWN(text), SHOWN(text),
-			 SHOWN(text));
+		snprintf(why, size, "'%.*s' has no unit; write %.*s/s, %.*s/min or %.*s/hour", SHOWN(text),
+			 SHOWN(text), SHOWN(text), SHOWN(text));
 	else if (skip(&rest, "distinct"))
 		snprintf(why, size, "counting distinct values is not built yet");
 	else
@@ -129,7 +133,8 @@ static bool complain(struct text text, struct text rest, char *why, size_t size)
 }
 
 /* The number is read; what follows up to the unit. */
-static bool read_period(struct text text, struct text rest, struct rate *out, uint32_t *times, char *why, size_t size)
+static bool read_period(struct text text, struct text rest, struct rate *out, uint32_t *times, char *why,
+			size_t size)
 {
 	bool nginx = false;
 	skip_blanks(&rest);
@@ -152,13 +157,18 @@ static bool read_period(struct text text, struct text rest, struct rate *out, ui
 	skip_blanks(&rest);
 	uint64_t multiple = 1000;
 	if (rest.size && digit(rest.data[0]) &&
-	    (!read_decimal(&rest, &multiple) || multiple % 1000 || multiple == 0 || multiple > UINT64_C(1000000000))) {
-		snprintf(why, size, "'%.*s': the number before the unit is a whole number from 1 to 1,000,000", SHOWN(text));
+	    (!read_decimal(&rest, &multiple) || multiple % 1000 || multiple == 0 ||
+	     multiple > UINT64_C(1000000000))) {
+		snprintf(why, size,
+			 "'%.*s': the number before the unit is a whole number from 1 to 1,000,000",
+			 SHOWN(text));
 		return false;
 	}
 	skip_blanks(&rest);
 	if (rest.size == 0) {
-		snprintf(why, size, "'%.*s' ends without a unit; units are s, min, hour, day, week, month, year", SHOWN(text));
+		snprintf(why, size,
+			 "'%.*s' ends without a unit; units are s, min, hour, day, week, month, year",
+			 SHOWN(text));
 		return false;
 	}
 	*times = (uint32_t)(multiple / 1000);
@@ -176,11 +186,14 @@ bool rate_parse(struct arena *arena, struct text text, struct rate *out, char *w
 	uint32_t times;
 
 	if (text_equal_folded(text, TEXT("unlimited")) || text_equal_folded(text, TEXT("none"))) {
-		snprintf(why, size, "'%.*s' is no rate; to switch a limit off write mode: disabled", SHOWN(text));
+		snprintf(why, size, "'%.*s' is no rate; to switch a limit off write mode: disabled",
+			 SHOWN(text));
 		return false;
 	}
 	if (!read_decimal(&rest, &thousandths)) {
-		snprintf(why, size, "'%.*s' is not a rate like 50/s, 100/15min or 0.5/s (at most three decimals)", SHOWN(text));
+		snprintf(why, size,
+			 "'%.*s' is not a rate like 50/s, 100/15min or 0.5/s (at most three decimals)",
+			 SHOWN(text));
 		return false;
 	}
 	if (!read_period(text, rest, out, &times, why, size))
@@ -190,7 +203,8 @@ bool rate_parse(struct arena *arena, struct text text, struct rate *out, char *w
 	uint64_t count = thousandths / divisor, stretch = 1000 / divisor;
 	unsigned __int128 period = (unsigned __int128)units[out->unit].ns * times * stretch;
 	if (count > ALGO_COUNT_MAX || period > 1000 * (unsigned __int128)units[RATE_YEAR].ns / 3) {
-		snprintf(why, size, "'%.*s' is out of range: up to 1,000,000,000 in up to 300 years", SHOWN(text));
+		snprintf(why, size, "'%.*s' is out of range: up to 1,000,000,000 in up to 300 years",
+			 SHOWN(text));
 		return false;
 	}
 	out->count = (uint32_t)count;
@@ -198,7 +212,7 @@ bool rate_parse(struct arena *arena, struct text text, struct rate *out, char *w
 	out->at_once = (uint32_t)((thousandths + 999) / 1000);
 	out->single = period == units[out->unit].ns;
 	out->name = times == 1 ? text_of(units[out->unit].word)
-				       : arena_format(arena, "%u%s", times, units[out->unit].word);
+			       : arena_format(arena, "%u%s", times, units[out->unit].word);
 	return true;
 }
 
@@ -214,8 +228,8 @@ bool duration_parse(struct text text, uint64_t *ns, char *why, size_t size)
 	}
 	skip_blanks(&rest);
 	if (rest.size == 0) {
-		snprintf(why, size, "'%.*s' has no unit; write %.*ss, %.*smin or %.*shour", SHOWN(text), SHOWN(text), SHOWN(text),
-			 SHOWN(text));
+		snprintf(why, size, "'%.*s' has no unit; write %.*ss, %.*smin or %.*shour", SHOWN(text),
+			 SHOWN(text), SHOWN(text), SHOWN(text));
 		return false;
 	}
 	if (!read_unit(rest, &unit, why, size))

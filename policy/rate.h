@@ -25,8 +25,8 @@ struct rate {
 	uint64_t period_ns;
 	uint32_t at_once; /* N as written, rounded up: what a reader expects to pass at once */
 	enum rate_unit unit;
-	bool single;	   /* the period is exactly one unit */
-	struct text name;  /* "s", "15min" */
+	bool single;	  /* the period is exactly one unit */
+	struct text name; /* "s", "15min" */
 };
 
 /* Reads `text`. False with a sentence in why: what is wrong and what to write. */

@@ -10,8 +10,9 @@
 static const struct {
 	const char *ending, *type;
 } page_types[] = {
-	{".html", "text/html; charset=utf-8"}, {".htm", "text/html; charset=utf-8"},   {".txt", "text/plain; charset=utf-8"},
-	{".json", "application/json"},	       {".xml", "application/xml; charset=utf-8"}, {".svg", "image/svg+xml"},
+	{".html", "text/html; charset=utf-8"},	    {".htm", "text/html; charset=utf-8"},
+	{".txt", "text/plain; charset=utf-8"},	    {".json", "application/json"},
+	{".xml", "application/xml; charset=utf-8"}, {".svg", "image/svg+xml"},
 };
 
 static const char *type_of(struct text path)
@@ -19,7 +20,8 @@ static const char *type_of(struct text path)
 	for (size_t i = 0; i < sizeof page_types / sizeof page_types[0]; i++) {
 		struct text ending = text_of(page_types[i].ending);
 		if (path.size > ending.size &&
-		    text_equal_folded((struct text){path.data + path.size - ending.size, ending.size}, ending))
+		    text_equal_folded((struct text){path.data + path.size - ending.size, ending.size},
+				      ending))
 			return page_types[i].type;
 	}
 	return NULL;
@@ -32,13 +34,16 @@ static const struct page *page_of(struct load *load, struct text path, struct mo
 	for (size_t i = 0; i < load->page_count; i++)
 		if (text_equal(load->pages[i].path, text_of(name)))
 			return &load->pages[i];
-	load->pages = arena_grow(&load->arena, load->pages, load->page_count, &load->page_capacity, sizeof *load->pages);
+	load->pages = arena_grow(&load->arena, load->pages, load->page_count, &load->page_capacity,
+				 sizeof *load->pages);
 	struct page *page = &load->pages[load->page_count++];
 	*page = (struct page){.path = text_of(name)};
 	load_watch_file(load, name);
 	const char *type = type_of(path);
 	if (!type) {
-		diag_error(load, mark, "the type of '%.*s' is not known; its name ends in .html, .htm, .txt, .json, .xml or .svg",
+		diag_error(load, mark,
+			   "the type of '%.*s' is not known; its name ends in .html, .htm, .txt, .json, .xml "
+			   "or .svg",
 			   SHOW(path));
 	} else if (!source_slurp(load, name, PAGE_MAX, &page->text, NULL, &why)) {
 		diag_error(load, mark, "'%.*s' cannot be read: %s", SHOW(path), why);
@@ -97,7 +102,8 @@ static void add_header(struct load *load, const struct node *item, void *context
 	headers->mask |= (uint32_t)number;
 }
 
-void respond_read(struct load *load, const struct node *node, const char *where, struct model_respond *respond)
+void respond_read(struct load *load, const struct node *node, const char *where,
+		  struct model_respond *respond)
 {
 	const struct node *word;
 	int number;

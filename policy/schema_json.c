@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* schema_json: the table of words as a JSON Schema (draft 2020-12), for editors that complete and check YAML. */
+/* schema_json: the table of words as a JSON Schema (draft 2020-12), for editors that complete and check YAML.
+ */
 #include <jansson.h>
 #include <stdlib.h>
 
@@ -32,8 +33,10 @@ static json_t *values_of(const char *of)
 		if (!value->built || strcmp(value->of, of) != 0)
 			continue;
 		if (name)
-			json_array_append_new(any, json_pack("{s:s, s:o}", "type", "string", "pattern",
-							     json_sprintf("^%.*s\\..", (int)(name - value->name), value->name)));
+			json_array_append_new(
+				any,
+				json_pack("{s:s, s:o}", "type", "string", "pattern",
+					  json_sprintf("^%.*s\\..", (int)(name - value->name), value->name)));
 		else
 			json_array_append_new(fixed, json_string(value->name));
 	}
@@ -61,15 +64,18 @@ static json_t *type_of(const struct word *word)
 	case TYPE_SECTION:
 		return section_reference(word->child);
 	case TYPE_SECTIONS:
-		return json_pack("{s:s, s:o}", "type", "object", "additionalProperties", section_reference(word->child));
+		return json_pack("{s:s, s:o}", "type", "object", "additionalProperties",
+				 section_reference(word->child));
 	case TYPE_LIMITS:
-		return json_pack("{s:s, s:o}", "type", "object", "additionalProperties", string_or(section_reference(word->child)));
+		return json_pack("{s:s, s:o}", "type", "object", "additionalProperties",
+				 string_or(section_reference(word->child)));
 	case TYPE_NETWORKS:
 		one = string_or(json_pack("{s:s, s:{s:s}}", "type", "array", "items", "type", "string"));
 		json_array_append_new(json_object_get(one, "anyOf"), section_reference(word->child));
 		return json_pack("{s:s, s:o}", "type", "object", "additionalProperties", one);
 	case TYPE_LIST:
-		one = word->child == SECTION_EXCEPTION ? string_or(section_reference(word->child)) : section_reference(word->child);
+		one = word->child == SECTION_EXCEPTION ? string_or(section_reference(word->child))
+						       : section_reference(word->child);
 		all = one_or_list(one);
 		json_decref(one);
 		return all;
@@ -81,7 +87,8 @@ static json_t *type_of(const struct word *word)
 		json_decref(one);
 		return all;
 	case TYPE_BODY:
-		return json_pack("{s:[o, o]}", "anyOf", values_of(word->name), section_reference(word->child));
+		return json_pack("{s:[o, o]}", "anyOf", values_of(word->name),
+				 section_reference(word->child));
 	case TYPE_CLAUSES:
 		one = string_or(section_reference(SECTION_MATCH));
 		all = one_or_list(one);
@@ -114,7 +121,8 @@ static void add_word(const struct word *word, void *context)
 
 static json_t *section_schema(enum word_section section)
 {
-	json_t *schema = json_pack("{s:s, s:{}, s:b}", "type", "object", "properties", "additionalProperties", 0);
+	json_t *schema = json_pack("{s:s, s:{}, s:b}", "type", "object", "properties", "additionalProperties",
+				   0);
 	words_each(section, add_word, schema);
 	return schema;
 }

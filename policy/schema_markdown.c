@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* schema_markdown: docs/policy.md: every word with its type, default, meaning and an example, and the prose around. */
+/* schema_markdown: docs/policy.md: every word with its type, default, meaning and an example, and the prose
+ * around. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -19,13 +20,17 @@ static const struct {
 } sections[SECTION_COUNT] = {
 	[SECTION_FILE] = {"The file", "The words at the file's first level."},
 	[SECTION_GATEWAY] = {"gateway", "Where `weir run` listens, and the backends behind it."},
-	[SECTION_ROUTE] = {"gateway.routes", "Each entry of the list sends some paths to a backend of their own."},
+	[SECTION_ROUTE] = {"gateway.routes",
+			   "Each entry of the list sends some paths to a backend of their own."},
 	[SECTION_CLIENTS] = {"clients", "Who the clients are."},
-	[SECTION_ADDRESS] = {"clients.address", "Where the client's address comes from. The address decides who is limited, so only "
-						"proxies that are named may say it."},
+	[SECTION_ADDRESS] =
+		{"clients.address",
+		 "Where the client's address comes from. The address decides who is limited, so only "
+		 "proxies that are named may say it."},
 	[SECTION_NETWORK] = {"clients.networks", "Each network is a list, or a file."},
 	[SECTION_EXCEPTION] = {"exempt and deny",
-			       "The entries of `clients.exempt`, `clients.deny` and a limit's `exempt`. All conditions of an entry must hold. "
+			       "The entries of `clients.exempt`, `clients.deny` and a limit's `exempt`. All "
+			       "conditions of an entry must hold. "
 			       "A bare value is an `ip`, or a `match` if it has a path in it."},
 	[SECTION_LIMIT] = {"limits", "The words of one limit."},
 	[SECTION_MATCH] = {"match", "The long form of a match. All conditions must hold."},

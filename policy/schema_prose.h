@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* schema_prose: what docs/policy.md says beside the table of words. Every ```yaml block in it is a whole policy, and a test
- * loads each. */
+/* schema_prose: what docs/policy.md says beside the table of words. Every ```yaml block in it is a whole
+ * policy, and a test loads each. */
 #ifndef WEIR_POLICY_SCHEMA_PROSE_H
 #define WEIR_POLICY_SCHEMA_PROSE_H
 

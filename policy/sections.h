@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sections: the readers of a policy's sections, from nodes into the model. None fails but by findings; a node may be NULL
- * where its word is not said. `where` is how messages call the section ("limit 'login'").
+ * sections: the readers of a policy's sections, from nodes into the model. None fails but by findings; a node
+ * may be NULL where its word is not said. `where` is how messages call the section ("limit 'login'").
  */
 #ifndef WEIR_POLICY_SECTIONS_H
 #define WEIR_POLICY_SECTIONS_H
@@ -19,33 +19,41 @@ void named_networks_read(struct load *load, const struct node *node);
 /* A header's name in lower case; a finding at `mark` if it can be none. */
 bool header_name_read(struct load *load, struct text name, struct model_mark mark, struct text *out);
 /* Addresses, networks and names of networks, sorted and merged. */
-void networks_read(struct load *load, const struct node *node, const char *what, struct network **out, size_t *count);
+void networks_read(struct load *load, const struct node *node, const char *what, struct network **out,
+		   size_t *count);
 
 /* A list of exempt (or, with `deny`, denied) requests. */
-void exceptions_read(struct load *load, const struct node *node, bool deny, struct model_exception **out, size_t *count);
+void exceptions_read(struct load *load, const struct node *node, bool deny, struct model_exception **out,
+		     size_t *count);
 
 /* The clauses of a match; count 0 if `node` is NULL: every request. */
-void match_read(struct load *load, const struct node *node, bool exact, struct model_clause **out, size_t *count);
+void match_read(struct load *load, const struct node *node, bool exact, struct model_clause **out,
+		size_t *count);
 /* One "METHODS PATTERN". */
 bool match_scalar_read(struct load *load, const struct node *node, bool exact, struct model_clause *clause);
-bool match_path_read(struct load *load, const struct node *node, struct text path, bool exact, struct text *out);
+bool match_path_read(struct load *load, const struct node *node, struct text path, bool exact,
+		     struct text *out);
 bool match_methods_read(struct load *load, const struct node *node, struct text methods, uint32_t *mask);
 /* The texts of clauses as one: "a or b". */
 struct text match_text(struct load *load, const struct model_clause *clauses, size_t count);
 
 /* key, key_names, key_count, key_text, missing and shared of a limit. */
-void key_read(struct load *load, const struct node *key, const struct node *missing, struct model_limit *limit);
+void key_read(struct load *load, const struct node *key, const struct node *missing,
+	      struct model_limit *limit);
 
-/* rates of a limit, from its rate, algorithm, burst, queue, at_once, wait and align. `limit->cost` is known. */
-void numbers_read(struct load *load, const struct node *node, struct model_limit *limit);
+/* rates of a limit, from its rate, algorithm, burst, queue, at_once, wait and align. `limit->cost` is known.
+ * `complain`: a missing rate is a finding (not where a misspelt word already is). */
+void numbers_read(struct load *load, const struct node *node, bool complain, struct model_limit *limit);
 
 /* Words said in `node` replace those in *respond. */
-void respond_read(struct load *load, const struct node *node, const char *where, struct model_respond *respond);
+void respond_read(struct load *load, const struct node *node, const char *where,
+		  struct model_respond *respond);
 
 /* `option` (may be NULL): the rate of a limit `default` that the command line asks for. */
 void limits_read(struct load *load, const struct node *node, const struct node *option);
 /* One limit; `value` is its section or its bare rate. */
-void limit_read(struct load *load, const struct node *name, const struct node *value, struct model_limit *limit);
+void limit_read(struct load *load, const struct node *name, const struct node *value,
+		struct model_limit *limit);
 
 /* What is allowed, but surely not meant: warnings over all limits together. */
 void warn_limits(struct load *load);

@@ -23,7 +23,8 @@ static bool slurp(struct load *load, size_t max, struct text *out, struct source
 		source->inode = S_ISREG(status.st_mode) ? status.st_ino : 0;
 	}
 	/* The size is only a hint: a pipe has none and a file may grow while it is read. */
-	size_t capacity = S_ISREG(status.st_mode) && (size_t)status.st_size < max ? (size_t)status.st_size + 2 : 8192;
+	size_t capacity = S_ISREG(status.st_mode) && (size_t)status.st_size < max ? (size_t)status.st_size + 2
+										  : 8192;
 	char *bytes = arena_alloc(&load->arena, capacity);
 	size_t used = 0;
 	for (;;) {
@@ -37,7 +38,8 @@ static bool slurp(struct load *load, size_t max, struct text *out, struct source
 			break;
 		used += (size_t)got;
 		if (used > max)
-			return *why = arena_format(&load->arena, "it is larger than %zu KiB", max >> 10).data, false;
+			return *why = arena_format(&load->arena, "it is larger than %zu KiB", max >> 10).data,
+			       false;
 	}
 	bytes[used] = '\0';
 	*out = (struct text){bytes, used};
@@ -81,7 +83,8 @@ static struct model_mark place_of(const struct source *source, size_t offset)
 static bool check_text(struct load *load, const struct source *source)
 {
 	struct text text = source->text;
-	if (text.size >= 2 && (memcmp(text.data, "\xff\xfe", 2) == 0 || memcmp(text.data, "\xfe\xff", 2) == 0)) {
+	if (text.size >= 2 &&
+	    (memcmp(text.data, "\xff\xfe", 2) == 0 || memcmp(text.data, "\xfe\xff", 2) == 0)) {
 		diag_error(load, place_of(source, 0), "the file is UTF-16; save it as UTF-8");
 		return false;
 	}
@@ -89,7 +92,8 @@ static bool check_text(struct load *load, const struct source *source)
 		uint32_t code;
 		size_t length = utf8_next(text.data + at, text.size - at, &code);
 		if (length == 0) {
-			diag_error(load, place_of(source, at), "byte 0x%02x is not UTF-8; save the file as UTF-8",
+			diag_error(load, place_of(source, at),
+				   "byte 0x%02x is not UTF-8; save the file as UTF-8",
 				   (unsigned)(unsigned char)text.data[at]);
 			return false;
 		}
@@ -98,7 +102,8 @@ static bool check_text(struct load *load, const struct source *source)
 			return false;
 		}
 		if (!utf8_allowed(code)) {
-			diag_error(load, place_of(source, at), "an invisible character, U+%04X; remove it", (unsigned)code);
+			diag_error(load, place_of(source, at), "an invisible character, U+%04X; remove it",
+				   (unsigned)code);
 			return false;
 		}
 		at += length;
@@ -106,8 +111,8 @@ static bool check_text(struct load *load, const struct source *source)
 	return true;
 }
 
-struct source *source_read(struct load *load, const char *name, struct text text, const struct source *includer,
-			   struct model_mark mark)
+struct source *source_read(struct load *load, const char *name, struct text text,
+			   const struct source *includer, struct model_mark mark)
 {
 	struct source *source = arena_alloc(&load->arena, sizeof *source);
 	const char *why = NULL;

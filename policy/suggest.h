@@ -11,9 +11,9 @@ struct suggest {
 	unsigned distance; /* of `best` */
 };
 
-/* Begin with the misspelt word, offer the candidates, read `best`: empty if none is near enough (at most a
- * third of the letters differ; the distance counts insertions, deletions, substitutions and swaps of
- * neighbours, and folds case). */
+/* Begin with the misspelt word, offer the candidates, read `best`: empty if none is near enough. Near is: at
+ * most a third of the letters differ (counting insertions, deletions, substitutions and swaps of neighbours,
+ * with case folded), or one word is the beginning of the other. */
 struct suggest suggest_begin(struct text wrong);
 void suggest_offer(struct suggest *suggest, struct text candidate);
 

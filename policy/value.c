@@ -33,7 +33,8 @@ bool value_text(struct load *load, const struct node *node, const char *what, st
 		diag_error(load, node->mark, "'%s' is one value, not a list", what);
 		return false;
 	case NODE_MAP:
-		diag_error(load, node->mark, "'%s' is one value; this is a section (is a ': ' in it? then quote it)", what);
+		diag_error(load, node->mark,
+			   "'%s' is one value; this is a section (is a ': ' in it? then quote it)", what);
 		return false;
 	case NODE_BROKEN:
 		break;
@@ -44,8 +45,11 @@ bool value_text(struct load *load, const struct node *node, const char *what, st
 bool value_line(struct load *load, const struct node *node, const char *what, struct text *out)
 {
 	struct text text;
-	if (!value_text(load, node, what, &text))
+	if (!value_text(load, node, what, out))
 		return false;
+	text = *out;
+	if (!memchr(text.data, '\n', text.size) && !memchr(text.data, '\t', text.size))
+		return true;
 	char *copy = arena_alloc(&load->arena, text.size + 1);
 	for (size_t i = 0; i < text.size; i++)
 		copy[i] = text.data[i] == '\n' || text.data[i] == '\t' ? ' ' : text.data[i];
@@ -65,12 +69,27 @@ bool value_name(struct load *load, struct text text, struct model_mark mark, con
 	for (size_t i = 0; good && i < text.size; i++)
 		good = name_byte(text.data[i], i == 0);
 	if (!good)
-		diag_error(load, mark, "'%.*s' cannot be the name of %s: 1 to 64 letters, digits, - _ and ., not beginning with a sign",
+		diag_error(load, mark,
+			   "'%.*s' cannot be the name of %s; it has 1 to 64 letters, digits, - _ . and "
+			   "begins with a letter or digit",
 			   SHOW(text), what);
 	return good;
 }
 
-bool value_number(struct load *load, const struct node *node, const char *what, uint32_t min, uint32_t max, uint32_t *out)
+/* 1000000 as "1,000,000". */
+static const char *grouped(struct load *load, uint32_t number)
+{
+	if (number < 10000)
+		return arena_format(&load->arena, "%u", number).data;
+	if (number < 1000000)
+		return arena_format(&load->arena, "%u,%03u", number / 1000, number % 1000).data;
+	return arena_format(&load->arena, "%u,%03u,%03u", number / 1000000, number / 1000 % 1000,
+			    number % 1000)
+		.data;
+}
+
+bool value_number(struct load *load, const struct node *node, const char *what, uint32_t min, uint32_t max,
+		  uint32_t *out)
 {
 	struct text text;
 	uint64_t number = 0;
@@ -84,9 +103,11 @@ bool value_number(struct load *load, const struct node *node, const char *what, 
 		number = number * 10 + (uint64_t)(text.data[i] - '0');
 	}
 	if (!good)
-		diag_error(load, node->mark, "'%s' is a whole number from %u to %u, not '%.*s'", what, min, max, SHOW(text));
+		diag_error(load, node->mark, "'%s' is a whole number from %s to %s, not '%.*s'", what,
+			   grouped(load, min), grouped(load, max), SHOW(text));
 	else if (number < min || number > max)
-		diag_error(load, node->mark, "'%s' is out of range: %u to %u", what, min, max);
+		diag_error(load, node->mark, "'%s' is out of range: %s to %s", what, grouped(load, min),
+			   grouped(load, max));
 	else
 		return *out = (uint32_t)number, true;
 	return false;
@@ -149,7 +170,8 @@ static bool read_date(const char *at, int64_t *out)
 {
 	int year, month, day, hour = 0, minute = 0, second = 0;
 
-	if (!digits(&at, 4, &year) || *at++ != '-' || !digits(&at, 2, &month) || *at++ != '-' || !digits(&at, 2, &day))
+	if (!digits(&at, 4, &year) || *at++ != '-' || !digits(&at, 2, &month) || *at++ != '-' ||
+	    !digits(&at, 2, &day))
 		return false;
 	if (*at == 'T' || *at == 't' || *at == ' ') {
 		at++;
@@ -160,8 +182,8 @@ static bool read_date(const char *at, int64_t *out)
 		if (*at == 'Z' || *at == 'z')
 			at++;
 	}
-	if (*at || year < 1970 || month < 1 || month > 12 || day < 1 || day > days_in(year, month) || hour > 23 || minute > 59 ||
-	    second > 59)
+	if (*at || year < 1970 || month < 1 || month > 12 || day < 1 || day > days_in(year, month) ||
+	    hour > 23 || minute > 59 || second > 59)
 		return false;
 	*out = days_of(year, month, day) * 86400 + hour * 3600 + minute * 60 + second;
 	return true;
@@ -176,7 +198,9 @@ bool value_date(struct load *load, const struct node *node, const char *what, in
 	/* a copy, for its NUL: the text may end inside a longer one */
 	if (text.size < 32 && read_date(arena_text(&load->arena, text.data, text.size).data, out))
 		return true;
-	diag_error(load, node->mark, "'%s' is a date like 2027-01-01 or 2027-01-01T18:30:00Z (UTC), not '%.*s'", what, SHOW(text));
+	diag_error(load, node->mark,
+		   "'%s' is a date like 2027-01-01 or 2027-01-01T18:30:00Z (UTC), not '%.*s'", what,
+		   SHOW(text));
 	return false;
 }
 
@@ -187,7 +211,8 @@ void value_each(struct load *load, const struct node *node, const char *what,
 		visit(load, node, context);
 	} else if (node->kind == NODE_LIST) {
 		if (node->count == 0)
-			diag_error(load, node->mark, "'%s' is an empty list; leave it out, or name something", what);
+			diag_error(load, node->mark, "'%s' is an empty list; leave it out, or name something",
+				   what);
 		for (size_t i = 0; i < node->count; i++) {
 			if (node->items[i].kind == NODE_SCALAR)
 				visit(load, &node->items[i], context);

@@ -3,12 +3,11 @@
  * warn: what is allowed, but surely not meant.
  *
  *   twins         two limits of the same match, key and unit: the larger one never decides
- *   whole page    a browser asks for about 30 files of a page at once, over up to six connections. A limit per client that
- *                 covers pages (no method but GET in its match, every path) and cannot take 30 at once breaks them. A limit
- *                 whose match names headers, addresses or exceptions, or whose key has a path in it, is not judged.
- *   chosen key    who chooses the key (header, cookie, query) can invent another for each request; a limit by ip over the
- *                 same requests bounds that
- *   was           a name before a rename that is still in use
+ *   whole page    a browser asks for about 30 files of a page at once, over up to six connections. A limit
+ * per client that covers pages (no method but GET in its match, every path) and cannot take 30 at once breaks
+ * them. A limit whose match names headers, addresses or exceptions, or whose key has a path in it, is not
+ * judged. chosen key    who chooses the key (header, cookie, query) can invent another for each request; a
+ * limit by ip over the same requests bounds that was           a name before a rename that is still in use
  */
 #include <stdlib.h>
 
@@ -57,13 +56,16 @@ static void warn_twins(struct load *load)
 		all += model->limits[i].rate_count;
 	struct rule *rules = arena_alloc(&load->arena, (all + 1) * sizeof *rules);
 	for (size_t i = 0; i < model->limit_count; i++)
-		for (size_t k = 0; model->limits[i].mode == IMAGE_ENFORCE && k < model->limits[i].rate_count; k++)
+		for (size_t k = 0; model->limits[i].mode == IMAGE_ENFORCE && k < model->limits[i].rate_count;
+		     k++)
 			rules[count++] = (struct rule){&model->limits[i], &model->limits[i].rates[k]};
 	qsort(rules, count, sizeof *rules, by_meaning_and_place);
 	for (size_t i = 1; i < count; i++)
 		if (by_meaning(&rules[i - 1], &rules[i]) == 0)
-			diag_warning(load, rules[i].limit->mark, "limits '%.*s' and '%.*s' have the same match, key and unit; one is enough",
-				     SHOW(rules[i - 1].limit->name), SHOW(rules[i].limit->name));
+			diag_warning(
+				load, rules[i].limit->mark,
+				"limits '%.*s' and '%.*s' have the same match, key and unit; one is enough",
+				SHOW(rules[i - 1].limit->name), SHOW(rules[i].limit->name));
 }
 
 static bool every_path(struct text path)
@@ -77,7 +79,8 @@ static bool covers_pages(const struct model_limit *limit)
 	for (size_t i = 0; i < limit->clause_count; i++) {
 		const struct model_clause *clause = &limit->clauses[i];
 		bool plain = !clause->header_count && !clause->network_count && !clause->not_count;
-		if (plain && every_path(clause->path) && (clause->methods == IMAGE_METHOD_ANY || clause->methods == get))
+		if (plain && every_path(clause->path) &&
+		    (clause->methods == IMAGE_METHOD_ANY || clause->methods == get))
 			return true;
 	}
 	return limit->clause_count == 0;
@@ -105,11 +108,14 @@ static void warn_page(struct load *load, const struct model_limit *limit)
 		algo_describe(&limit->rates[i].numbers, 0, &(struct algo_time){0, 0}, 1, false, &full);
 		if (full.limit / limit->cost >= PAGE_FILES || limit->rates[i].count == 0)
 			continue;
-		const char *more = limit->rates[i].numbers.kind == ALGO_TOKEN_BUCKET   ? "add burst: 100"
-				   : limit->rates[i].numbers.kind == ALGO_LEAKY_BUCKET ? "make the queue longer"
-										       : "take a larger number";
+		const char *more = limit->cost > 1				       ? "lower the cost"
+				   : limit->rates[i].numbers.kind == ALGO_TOKEN_BUCKET ? "say burst: 100"
+				   : limit->rates[i].numbers.kind == ALGO_LEAKY_BUCKET
+					   ? "make the queue longer"
+					   : "take a larger number";
 		diag_warning(load, limit->rates[i].mark,
-			     "a page with %u files would not load whole: at most %u requests pass at once; %s, or narrow the match",
+			     "a page with %u files would not load whole (only %u at once): %s, or narrow the "
+			     "match",
 			     PAGE_FILES, full.limit / limit->cost, more);
 		return;
 	}
@@ -128,8 +134,8 @@ static bool covers_everything(const struct model_limit *limit)
 {
 	for (size_t i = 0; i < limit->clause_count; i++) {
 		const struct model_clause *clause = &limit->clauses[i];
-		if (!clause->header_count && !clause->network_count && !clause->not_count && !clause->host.size &&
-		    clause->methods == IMAGE_METHOD_ANY && every_path(clause->path))
+		if (!clause->header_count && !clause->network_count && !clause->not_count &&
+		    !clause->host.size && clause->methods == IMAGE_METHOD_ANY && every_path(clause->path))
 			return true;
 	}
 	return limit->clause_count == 0;
@@ -137,19 +143,22 @@ static bool covers_everything(const struct model_limit *limit)
 
 static int by_match(const void *left, const void *right)
 {
-	const struct model_limit *a = *(const struct model_limit *const *)left, *b = *(const struct model_limit *const *)right;
+	const struct model_limit *a = *(const struct model_limit *const *)left,
+				 *b = *(const struct model_limit *const *)right;
 	return compare_text(a->match_text, b->match_text);
 }
 
 static void warn_chosen(struct load *load)
 {
 	struct model *model = &load->model;
-	const struct model_limit **by_ip = arena_alloc(&load->arena, (model->limit_count + 1) * sizeof(*by_ip));
+	const struct model_limit **by_ip = arena_alloc(&load->arena,
+						       (model->limit_count + 1) * sizeof(*by_ip));
 	size_t count = 0;
 
 	for (size_t i = 0; i < model->limit_count; i++) {
 		const struct model_limit *limit = &model->limits[i];
-		if (limit->mode != IMAGE_ENFORCE || limit->key_count != 1 || limit->key[0].kind != IMAGE_KEY_IP)
+		if (limit->mode != IMAGE_ENFORCE || limit->key_count != 1 ||
+		    limit->key[0].kind != IMAGE_KEY_IP)
 			continue;
 		if (covers_everything(limit))
 			return;
@@ -161,14 +170,16 @@ static void warn_chosen(struct load *load)
 		if (limit->mode != IMAGE_DISABLED && chosen_by_client(limit) &&
 		    !bsearch(&limit, by_ip, count, sizeof(*by_ip), by_match))
 			diag_warning(load, limit->mark,
-				     "a client can invent values of '%.*s' and get a fresh allowance each time; add a limit with key: ip over the same requests",
+				     "a client can invent values of '%.*s' and get a fresh allowance each "
+				     "time; add a limit with key: ip over the same requests",
 				     SHOW(limit->key_text));
 	}
 }
 
 static int by_name(const void *left, const void *right)
 {
-	const struct model_limit *a = *(const struct model_limit *const *)left, *b = *(const struct model_limit *const *)right;
+	const struct model_limit *a = *(const struct model_limit *const *)left,
+				 *b = *(const struct model_limit *const *)right;
 	return compare_text(a->name, b->name);
 }
 
@@ -176,25 +187,31 @@ static int by_name(const void *left, const void *right)
 static void check_renames(struct load *load)
 {
 	struct model *model = &load->model;
-	const struct model_limit **names = arena_alloc(&load->arena, (model->limit_count + 1) * sizeof(*names));
+	const struct model_limit **names = arena_alloc(&load->arena,
+						       (model->limit_count + 1) * sizeof(*names));
 	for (size_t i = 0; i < model->limit_count; i++)
 		names[i] = &model->limits[i];
 	qsort(names, model->limit_count, sizeof(*names), by_name);
 	for (size_t i = 0; i < model->limit_count; i++) {
-		const struct model_limit *limit = &model->limits[i], wanted = {.name = limit->was}, *key = &wanted;
+		const struct model_limit *limit = &model->limits[i], wanted = {.name = limit->was},
+					 *key = &wanted;
 		if (limit->was.size && bsearch(&key, names, model->limit_count, sizeof(*names), by_name))
-			diag_error(load, limit->mark, "'was: %.*s' names a limit that still exists", SHOW(limit->was));
+			diag_error(load, limit->mark, "'was: %.*s' names a limit that still exists",
+				   SHOW(limit->was));
 	}
 }
 
 void warn_limits(struct load *load)
 {
 	check_renames(load);
+	if (load->diag.errors) /* what was misread must not be judged */
+		return;
 	warn_twins(load);
 	warn_chosen(load);
 	for (size_t i = 0; i < load->model.limit_count; i++)
 		if (load->model.limits[i].mode == IMAGE_ENFORCE)
 			warn_page(load, &load->model.limits[i]);
-	if (load->model.limit_count == 0 && load->diag.errors == 0)
-		diag_warning(load, (struct model_mark){load->sources[0]->name, 1, 1, 1}, "there are no limits: nothing is limited");
+	if (load->model.limit_count == 0)
+		diag_warning(load, (struct model_mark){load->sources[0]->name, 1, 1, 1},
+			     "there are no limits: nothing is limited");
 }

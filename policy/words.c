@@ -2,10 +2,27 @@
 /* words: looking words up, and telling what was probably meant. */
 #include "policy/words.h"
 
+#include <stdio.h>
+
 #include "policy/load.h"
 #include "policy/suggest.h"
 
 static const struct word *const tables[] = {words_file, words_clients, words_limit, words_answer};
+
+/* What a section looks like, for who wrote something else in its place. */
+static const char *const looks[SECTION_COUNT] = {
+	[SECTION_FILE] = "limits: {per-ip: 50/s}",
+	[SECTION_GATEWAY] = "{to: http://127.0.0.1:3000}",
+	[SECTION_ROUTE] = "{match: /pay/**, to: http://127.0.0.1:4000}",
+	[SECTION_CLIENTS] = "{exempt: [{match: GET /healthz}]}",
+	[SECTION_ADDRESS] = "{from: x-forwarded-for, trusted: [10.0.0.0/8]}",
+	[SECTION_NETWORK] = "{file: partners.txt}",
+	[SECTION_EXCEPTION] = "{ip: 10.0.0.0/8, reason: ours}",
+	[SECTION_LIMIT] = "{rate: 50/s}",
+	[SECTION_MATCH] = "{path: /api/*}",
+	[SECTION_RESPOND] = "{status: 429}",
+	[SECTION_BODY] = "{file: 429.html}",
+};
 
 static const char *const wheres[] = {
 #define X(name, where) where,
@@ -56,7 +73,8 @@ const char *words_where(enum word_section section)
 	return wheres[section];
 }
 
-void words_each(enum word_section section, void (*visit)(const struct word *word, void *context), void *context)
+void words_each(enum word_section section, void (*visit)(const struct word *word, void *context),
+		void *context)
 {
 	for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
 		for (const struct word *word = tables[i]; word->name; word++)
@@ -89,55 +107,83 @@ static void offer(const struct word *word, void *context)
 		suggest_offer(context, text_of(word->name));
 }
 
+struct list { /* "a, b, c"; what does not fit is left out */
+	char text[256];
+	size_t used;
+};
+
+static void add_name(struct list *list, const char *name)
+{
+	int size = snprintf(list->text + list->used, sizeof list->text - list->used, "%s%s",
+			    list->used ? ", " : "", name);
+	if (size > 0 && (size_t)size < sizeof list->text - list->used)
+		list->used += (size_t)size;
+	else
+		list->text[list->used] = '\0';
+}
+
+static void add_to_list(const struct word *word, void *context)
+{
+	if (word->example)
+		add_name(context, word->name);
+}
+
 /* A comma ended the value before, so that the rest of it looks like a word: `{match: GET,POST /x}`. */
 static bool comma_trap(const struct pair *pair, const struct pair *before)
 {
-	return before && pair->value.kind == NODE_EMPTY && before->value.kind == NODE_SCALAR && !before->value.quoted &&
-	       pair->key.mark.line == before->value.mark.line;
+	return before && pair->value.kind == NODE_EMPTY && before->value.kind == NODE_SCALAR &&
+	       !before->value.quoted && pair->key.mark.line == before->value.mark.line;
 }
 
-static void unknown(struct load *load, const struct node *map, size_t at, enum word_section section, const char *where)
+static void unknown(struct load *load, const struct node *map, size_t at, enum word_section section,
+		    const char *where)
 {
 	const struct pair *pair = &map->pairs[at];
 	struct text name = pair->key.text;
 
 	if (text_equal(name, TEXT("<<"))) {
-		diag_error(load, pair->key.mark, "YAML merge keys (<<) are not used in policies; write the words out");
+		diag_error(load, pair->key.mark,
+			   "YAML merge keys (<<) are not used in policies; write the words out");
 		return;
 	}
 	if (comma_trap(pair, at ? &map->pairs[at - 1] : NULL)) {
-		diag_error(load, pair->key.mark, "unknown word '%.*s' in %s; inside { } a comma ends the value before it: quote that",
-			   SHOW(name), where);
+		diag_error(
+			load, pair->key.mark,
+			"unknown word '%.*s' in %s; inside { } a comma ends the value before it: quote that",
+			SHOW(name), where);
 		return;
 	}
 	for (size_t i = 0; i < sizeof habits / sizeof habits[0]; i++)
 		if (habits[i].section == section && text_equal_folded(name, text_of(habits[i].wrong))) {
-			diag_error(load, pair->key.mark, "unknown word '%.*s' in %s; here it is written %s", SHOW(name), where,
-				   habits[i].right);
+			diag_error(load, pair->key.mark, "unknown word '%.*s' in %s; write %s", SHOW(name),
+				   where, habits[i].right);
 			return;
 		}
 	struct suggest suggest = suggest_begin(name);
 	words_each(section, offer, &suggest);
 	if (suggest.best.size) {
-		diag_error(load, pair->key.mark, "unknown word '%.*s' in %s; did you mean '%.*s'?", SHOW(name), where,
-			   SHOW(suggest.best));
+		diag_error(load, pair->key.mark, "unknown word '%.*s' in %s; did you mean '%.*s'?",
+			   SHOW(name), where, SHOW(suggest.best));
 		return;
 	}
 	for (enum word_section other = 0; other < SECTION_COUNT; other++)
 		if (words_find(other, name)) {
-			diag_error(load, pair->key.mark, "unknown word '%.*s' in %s; it belongs in %s", SHOW(name), where,
-				   wheres[other]);
+			diag_error(load, pair->key.mark, "unknown word '%.*s' in %s; it belongs in %s",
+				   SHOW(name), where, wheres[other]);
 			return;
 		}
-	diag_error(load, pair->key.mark, "unknown word '%.*s' in %s", SHOW(name), where);
+	struct list list = {.text = ""};
+	words_each(section, add_to_list, &list);
+	diag_error(load, pair->key.mark, "unknown word '%.*s' in %s; its words are %s", SHOW(name), where,
+		   list.text);
 }
 
 bool words_check(struct load *load, const struct node *map, enum word_section section, const char *where)
 {
 	if (map->kind != NODE_MAP) {
 		if (map->kind != NODE_BROKEN)
-			diag_error(load, map->mark, "%s holds words and values, like {%s: ...}", where,
-				   section == SECTION_LIMIT ? "rate" : section == SECTION_FILE ? "limits" : "word");
+			diag_error(load, map->mark, "%s holds words and values, like %s", where,
+				   looks[section]);
 		return false;
 	}
 	for (size_t i = 0; i < map->count; i++) {
@@ -145,12 +191,14 @@ bool words_check(struct load *load, const struct node *map, enum word_section se
 		if (!word)
 			unknown(load, map, i, section, where);
 		else if (!word->example)
-			diag_error(load, map->pairs[i].key.mark, "'%.*s' is not built yet", SHOW(map->pairs[i].key.text));
+			diag_error(load, map->pairs[i].key.mark, "'%.*s' is not built yet",
+				   SHOW(map->pairs[i].key.text));
 	}
 	return true;
 }
 
-bool words_value_text(struct load *load, struct text text, struct model_mark mark, const char *of, int *number)
+bool words_value_text(struct load *load, struct text text, struct model_mark mark, const char *of,
+		      int *number)
 {
 	struct suggest suggest = suggest_begin(text);
 	for (const struct word_value *value = word_values; value->of; value++) {
@@ -168,19 +216,15 @@ bool words_value_text(struct load *load, struct text text, struct model_mark mar
 			suggest_offer(&suggest, text_of(value->name));
 	}
 	if (suggest.best.size) {
-		diag_error(load, mark, "unknown %s '%.*s'; did you mean '%.*s'?", of, SHOW(text), SHOW(suggest.best));
+		diag_error(load, mark, "'%.*s' is no value of '%s'; did you mean '%.*s'?", SHOW(text), of,
+			   SHOW(suggest.best));
 		return false;
 	}
-	char list[256] = "";
-	size_t used = 0;
+	struct list list = {.text = ""};
 	for (const struct word_value *value = word_values; value->of; value++)
-		if (strcmp(value->of, of) == 0 && value->built && used + strlen(value->name) + 3 < sizeof list) {
-			if (used)
-				memcpy(list + used, ", ", 2), used += 2;
-			memcpy(list + used, value->name, strlen(value->name) + 1);
-			used += strlen(value->name);
-		}
-	diag_error(load, mark, "unknown %s '%.*s'; it is one of: %s", of, SHOW(text), list);
+		if (strcmp(value->of, of) == 0 && value->built)
+			add_name(&list, value->name);
+	diag_error(load, mark, "'%.*s' is no value of '%s'; it is one of: %s", SHOW(text), of, list.text);
 	return false;
 }
 

@@ -12,7 +12,8 @@ const struct word words_answer[] = {
 	 "respond: {headers: [ratelimit]}\n"
 	 "limits:\n"
 	 "  per-ip: {rate: 50/s, burst: 100}\n"},
-	{SECTION_RESPOND, "body", TYPE_BODY, SECTION_BODY, "`json`", "What a refusal says. `{file: 429.html}` sends a page of your own.",
+	{SECTION_RESPOND, "body", TYPE_BODY, SECTION_BODY, "`json`",
+	 "What a refusal says. `{file: 429.html}` sends a page of your own.",
 	 "respond: {body: problem}\n"
 	 "limits:\n"
 	 "  per-ip: {rate: 50/s, burst: 100}\n"},
@@ -21,7 +22,8 @@ const struct word words_answer[] = {
 	 "limits:\n"
 	 "  per-ip: {rate: 50/s, burst: 100}\n"},
 	{SECTION_BODY, "file", TYPE_TEXT, 0, "",
-	 "A page, relative to the policy, of at most 64 KiB. Its type comes from its name: .html, .htm, .txt, .json, .xml, .svg.",
+	 "A page, relative to the policy, of at most 64 KiB. Its type comes from its name: .html, .htm, "
+	 ".txt, .json, .xml, .svg.",
 	 "limits:\n"
 	 "  login:\n"
 	 "    match: POST /login\n"

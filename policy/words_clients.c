@@ -2,16 +2,21 @@
 /* words_clients: the words of `clients` and of the lists of exempt and denied. */
 #include "policy/words.h"
 
-#define LATER(section, name, help) {SECTION_##section, name, TYPE_TEXT, 0, "", help, NULL}
+#define LATER(section, name, help)                                                                           \
+	{                                                                                                    \
+		SECTION_##section, name, TYPE_TEXT, 0, "", help, NULL                                        \
+	}
 #define ONE_LIMIT "limits:\n  per-ip: {rate: 50/s, burst: 100}\n"
 
 const struct word words_clients[] = {
 	{SECTION_CLIENTS, "address", TYPE_SECTION, SECTION_ADDRESS, "the peer's",
-	 "Where the client's address comes from when a proxy stands in front. Without it, everyone behind the proxy is one client.",
+	 "Where the client's address comes from when a proxy stands in front. Without it, everyone behind "
+	 "the proxy is one client.",
 	 "clients:\n"
 	 "  address: {from: x-forwarded-for, trusted: [10.0.0.0/8]}\n" ONE_LIMIT},
 	{SECTION_CLIENTS, "ipv6_prefix", TYPE_NUMBER, 0, "`64`",
-	 "How many leading bits of an IPv6 address are one client, 32 to 128: a customer usually holds a whole /64.",
+	 "How many leading bits of an IPv6 address are one client, 32 to 128: a customer usually holds a "
+	 "whole /64.",
 	 "clients: {ipv6_prefix: 56}\n" ONE_LIMIT},
 	{SECTION_CLIENTS, "networks", TYPE_NETWORKS, SECTION_NETWORK, "",
 	 "Names for lists of networks, to be used wherever an `ip` is asked for.",
@@ -36,11 +41,13 @@ const struct word words_clients[] = {
 	LATER(CLIENTS, "plan", "where a client's plan comes from"),
 
 	{SECTION_ADDRESS, "from", TYPE_CHOICE, 0, "`peer`",
-	 "The one source of the address. Everything but `peer` is believed only when a trusted proxy sends it.",
+	 "The one source of the address. Everything but `peer` is believed only when a trusted proxy sends "
+	 "it.",
 	 "clients:\n"
 	 "  address: {from: header.cf-connecting-ip, trusted: [173.245.48.0/20]}\n" ONE_LIMIT},
 	{SECTION_ADDRESS, "trusted", TYPE_ADDRESSES, 0, "nobody",
-	 "The proxies whose word counts. Nobody else can choose their own address, so a network of everyone is refused here.",
+	 "The proxies whose word counts. Nobody else can choose their own address, so a network of everyone "
+	 "is refused here.",
 	 "clients:\n"
 	 "  networks: {balancers: [10.0.0.0/24, 10.0.1.0/24]}\n"
 	 "  address: {from: x-forwarded-for, trusted: [balancers, 127.0.0.1]}\n" ONE_LIMIT},
@@ -52,10 +59,12 @@ const struct word words_clients[] = {
 	 "    partners: {file: partners.txt}\n"
 	 "  exempt: [{ip: partners}]\n" ONE_LIMIT},
 
-	{SECTION_EXCEPTION, "ip", TYPE_ADDRESSES, 0, "any address", "Whose requests: addresses, networks, names of `networks`.",
+	{SECTION_EXCEPTION, "ip", TYPE_ADDRESSES, 0, "any address",
+	 "Whose requests: addresses, networks, names of `networks`.",
 	 "clients:\n"
 	 "  exempt: [{ip: [127.0.0.1, '::1']}]\n" ONE_LIMIT},
-	{SECTION_EXCEPTION, "match", TYPE_CLAUSES, 0, "every request", "Which requests, as a limit's `match` says it.",
+	{SECTION_EXCEPTION, "match", TYPE_CLAUSES, 0, "every request",
+	 "Which requests, as a limit's `match` says it.",
 	 "clients:\n"
 	 "  exempt: [{ip: 10.0.0.0/8, match: [GET /healthz, GET /metrics]}]\n" ONE_LIMIT},
 	{SECTION_EXCEPTION, "until", TYPE_DATE, 0, "for ever",
@@ -65,7 +74,8 @@ const struct word words_clients[] = {
 	{SECTION_EXCEPTION, "reason", TYPE_TEXT, 0, "", "Why, for whoever reads `weir explain` or the log.",
 	 "clients:\n"
 	 "  deny: [{ip: 203.0.113.0/24, reason: ticket 4711}]\n" ONE_LIMIT},
-	{SECTION_EXCEPTION, "close", TYPE_FLAG, 0, "`no`", "In `deny` only: close the connection without an answer.",
+	{SECTION_EXCEPTION, "close", TYPE_FLAG, 0, "`no`",
+	 "In `deny` only: close the connection without an answer.",
 	 "clients:\n"
 	 "  deny: [{ip: 203.0.113.7, close: yes}]\n" ONE_LIMIT},
 	LATER(EXCEPTION, "key", "a named API key"),

@@ -2,12 +2,17 @@
 /* words_file: the words of the file itself and of `gateway`. */
 #include "policy/words.h"
 
-#define LATER(section, name, help) {SECTION_##section, name, TYPE_TEXT, 0, "", help, NULL}
+#define LATER(section, name, help)                                                                           \
+	{                                                                                                    \
+		SECTION_##section, name, TYPE_TEXT, 0, "", help, NULL                                        \
+	}
 
 const struct word words_file[] = {
 	{SECTION_FILE, "limits", TYPE_LIMITS, SECTION_LIMIT, "",
-	 "The limits, by name. A name is 1 to 64 letters, digits, `-`, `_` and `.`. Several limits may match one request: all are "
-	 "checked, then all are charged, or none. A name, with its key, is a limit's identity: its counters live through every edit "
+	 "The limits, by name. A name is 1 to 64 letters, digits, `-`, `_` and `.`. Several limits may match "
+	 "one request: all are "
+	 "checked, then all are charged, or none. A name, with its key, is a limit's identity: its counters "
+	 "live through every edit "
 	 "of its numbers. A bare rate is short for `{rate: …}`.",
 	 "limits:\n"
 	 "  per-ip: {rate: 50/s, burst: 100}\n"
@@ -21,7 +26,8 @@ const struct word words_file[] = {
 	 "limits:\n"
 	 "  per-ip: {rate: 50/s, burst: 100}\n"},
 	{SECTION_FILE, "respond", TYPE_SECTION, SECTION_RESPOND, "",
-	 "What a refused client gets, and which headers everyone gets. The same words inside a limit hold for that limit; what it does "
+	 "What a refused client gets, and which headers everyone gets. The same words inside a limit hold "
+	 "for that limit; what it does "
 	 "not say holds from here.",
 	 "respond: {status: 429, body: problem}\n"
 	 "limits:\n"
@@ -32,9 +38,12 @@ const struct word words_file[] = {
 	 "limits:\n"
 	 "  per-ip: {rate: 50/s, burst: 100}\n"},
 	{SECTION_FILE, "include", TYPE_TEXTS, 0, "",
-	 "Further files, as names or patterns, relative to this one. Their sections are joined with this file's: limits and networks "
-	 "are put together, lists of `exempt` and `deny` are appended, in the order of the files' names. What is said twice is an "
-	 "error that names both places. A pattern that finds nothing is fine; a name that does not exist is an error. At most 1,000 "
+	 "Further files, as names or patterns, relative to this one. Their sections are joined with this "
+	 "file's: limits and networks "
+	 "are put together, lists of `exempt` and `deny` are appended, in the order of the files' names. "
+	 "What is said twice is an "
+	 "error that names both places. A pattern that finds nothing is fine; a name that does not exist is "
+	 "an error. At most 1,000 "
 	 "files of 4 MiB.",
 	 "include: conf.d/*.yaml\n"
 	 "limits:\n"
@@ -47,20 +56,23 @@ const struct word words_file[] = {
 	LATER(FILE, "privacy", "what logs may say about clients"),
 
 	{SECTION_GATEWAY, "listen", TYPE_LISTEN, 0, "`8080`",
-	 "Where to listen: a port, an address and a port, or a list of them. A bare port listens on every address.",
+	 "Where to listen: a port, an address and a port, or a list of them. A bare port listens on every "
+	 "address.",
 	 "gateway:\n"
 	 "  listen: [8080, '127.0.0.1:8081']\n"
 	 "  to: http://127.0.0.1:3000\n"
 	 "limits:\n"
 	 "  per-ip: {rate: 50/s, burst: 100}\n"},
 	{SECTION_GATEWAY, "to", TYPE_BACKEND, 0, "",
-	 "The backend: `http://host:port`. `:3000`, `3000` and `localhost:3000` mean port 3000 on 127.0.0.1. Needed unless `routes` "
+	 "The backend: `http://host:port`. `:3000`, `3000` and `localhost:3000` mean port 3000 on 127.0.0.1. "
+	 "Needed unless `routes` "
 	 "name one for every path.",
 	 "gateway: {to: ':3000'}\n"
 	 "limits:\n"
 	 "  per-ip: {rate: 50/s, burst: 100}\n"},
 	{SECTION_GATEWAY, "routes", TYPE_LIST, SECTION_ROUTE, "",
-	 "Other backends for some paths. The first route whose pattern matches wins; what no route matches goes to `to`.",
+	 "Other backends for some paths. The first route whose pattern matches wins; what no route matches "
+	 "goes to `to`.",
 	 "gateway:\n"
 	 "  to: http://127.0.0.1:3000\n"
 	 "  routes:\n"
@@ -69,7 +81,8 @@ const struct word words_file[] = {
 	 "  per-ip: {rate: 50/s, burst: 100}\n"},
 	LATER(GATEWAY, "panel", "the web panel"),
 
-	{SECTION_ROUTE, "match", TYPE_TEXT, 0, "", "A path pattern, as in a limit's `match`, without methods.",
+	{SECTION_ROUTE, "match", TYPE_TEXT, 0, "",
+	 "A path pattern, as in a limit's `match`, without methods.",
 	 "gateway:\n"
 	 "  routes:\n"
 	 "    - {match: /pay/**, to: ':4000'}\n"

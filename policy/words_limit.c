@@ -2,31 +2,39 @@
 /* words_limit: the words of a limit and of its match. */
 #include "policy/words.h"
 
-#define LATER(section, name, help) {SECTION_##section, name, TYPE_TEXT, 0, "", help, NULL}
+#define LATER(section, name, help)                                                                           \
+	{                                                                                                    \
+		SECTION_##section, name, TYPE_TEXT, 0, "", help, NULL                                        \
+	}
 
 const struct word words_limit[] = {
 	{SECTION_LIMIT, "rate", TYPE_RATE, 0, "",
-	 "How much, per how long. A list sets several at once, each with a unit of its own and a counter called by the limit's name "
+	 "How much, per how long. A list sets several at once, each with a unit of its own and a counter "
+	 "called by the limit's name "
 	 "and the unit, `hourly/s` and `hourly/hour`. 0 refuses everything.",
 	 "limits:\n"
 	 "  api: {match: /api/*, rate: [20/s, 1000/hour]}\n"},
-	{SECTION_LIMIT, "match", TYPE_CLAUSES, 0, "every request", "Which requests. See *Which requests* below.",
+	{SECTION_LIMIT, "match", TYPE_CLAUSES, 0, "every request",
+	 "Which requests. See *Which requests* below.",
 	 "limits:\n"
 	 "  login: {match: POST /login, rate: 5/min}\n"},
 	{SECTION_LIMIT, "key", TYPE_KEY, 0, "`ip`",
-	 "Who is counted together. A list combines parts, `a | b` falls back to the next where the first is missing. See *Who is "
+	 "Who is counted together. A list combines parts, `a | b` falls back to the next where the first is "
+	 "missing. See *Who is "
 	 "counted* below.",
 	 "limits:\n"
 	 "  search: {match: GET /search, key: [ip, route], rate: 30/min}\n"
 	 "  api: {match: /api/*, key: header.x-api-key | ip, rate: 100/min}\n"
 	 "  edge: {rate: 50/s, burst: 100}\n"},
 	{SECTION_LIMIT, "missing", TYPE_CHOICE, 0, "",
-	 "What happens when a part of the key is not there, or empty. A key that can be missing must say it, or end in `| ip`.",
+	 "What happens when a part of the key is not there, or empty. A key that can be missing must say it, "
+	 "or end in `| ip`.",
 	 "limits:\n"
 	 "  per-tenant: {key: header.x-tenant, missing: deny, rate: 1000/min}\n"
 	 "  edge: {rate: 50/s, burst: 100}\n"},
 	{SECTION_LIMIT, "burst", TYPE_NUMBER, 0, "N of the rate",
-	 "Token bucket: how much may come at once, 1 to 1,000,000. `burst: 1` spaces requests evenly. (nginx's `burst=N nodelay` is "
+	 "Token bucket: how much may come at once, 1 to 1,000,000. `burst: 1` spaces requests evenly. "
+	 "(nginx's `burst=N nodelay` is "
 	 "N + 1 here.) It goes with a single rate.",
 	 "limits:\n"
 	 "  per-ip: {rate: 50/s, burst: 100}\n"},
@@ -38,20 +46,25 @@ const struct word words_limit[] = {
 	 "Leaky bucket: how many may wait, besides the one that is let through. A full queue refuses.",
 	 "limits:\n"
 	 "  reports: {match: /reports/*, key: site, algorithm: leaky-bucket, rate: 2/s, queue: 5}\n"},
-	{SECTION_LIMIT, "at_once", TYPE_NUMBER, 0, "`0`", "Leaky bucket: the first so many of the queue need not wait.",
+	{SECTION_LIMIT, "at_once", TYPE_NUMBER, 0, "`0`",
+	 "Leaky bucket: the first so many of the queue need not wait.",
 	 "limits:\n"
-	 "  reports: {match: /reports/*, key: site, algorithm: leaky-bucket, rate: 2/s, queue: 5, at_once: 2}\n"},
+	 "  reports: {match: /reports/*, key: site, algorithm: leaky-bucket, rate: 2/s, queue: 5, at_once: "
+	 "2}\n"},
 	{SECTION_LIMIT, "wait", TYPE_DURATION, 0, "as long as the queue takes",
 	 "Leaky bucket: who would wait longer is refused at once.",
 	 "limits:\n"
-	 "  reports: {match: /reports/*, key: site, algorithm: leaky-bucket, rate: 2/s, queue: 50, wait: 3s}\n"},
+	 "  reports: {match: /reports/*, key: site, algorithm: leaky-bucket, rate: 2/s, queue: 50, wait: "
+	 "3s}\n"},
 	{SECTION_LIMIT, "align", TYPE_CHOICE, 0, "`first-request`; from a day up `calendar UTC`",
-	 "Fixed window: where windows begin. A rate of one day, week, month or year takes the calendar's; of several (`10/2day`) the "
+	 "Fixed window: where windows begin. A rate of one day, week, month or year takes the calendar's; of "
+	 "several (`10/2day`) the "
 	 "clock's.",
 	 "limits:\n"
 	 "  daily: {rate: 1000/day, align: calendar UTC}\n"},
 	{SECTION_LIMIT, "cost", TYPE_NUMBER, 0, "`1`",
-	 "How many units a request takes, 1 to 1,000,000. A cost that is larger than the limit ever holds can never fit: such requests "
+	 "How many units a request takes, 1 to 1,000,000. A cost that is larger than the limit ever holds "
+	 "can never fit: such requests "
 	 "are refused without `Retry-After`, and `weir check` warns.",
 	 "limits:\n"
 	 "  search: {match: GET /api/search, rate: 100/min, cost: 5}\n"},
@@ -62,25 +75,29 @@ const struct word words_limit[] = {
 	 "Refused requests are charged too: who hammers on keeps being refused until they pause.",
 	 "limits:\n"
 	 "  login: {match: POST /login, rate: 5/min, count_denied: yes}\n"},
-	{SECTION_LIMIT, "mode", TYPE_CHOICE, 0, "`enforce`", "Whether the limit acts. A shadow limit never affects the others or the answer.",
+	{SECTION_LIMIT, "mode", TYPE_CHOICE, 0, "`enforce`",
+	 "Whether the limit acts. A shadow limit never affects the others or the answer.",
 	 "limits:\n"
 	 "  stricter: {rate: 20/s, burst: 40, mode: shadow}\n"},
 	{SECTION_LIMIT, "paths", TYPE_CHOICE, 0, "`folded`", "How this limit's patterns look at a path.",
 	 "limits:\n"
 	 "  objects: {match: GET /objects/*, paths: exact, rate: 50/s, burst: 100}\n"},
-	{SECTION_LIMIT, "exempt", TYPE_LIST, SECTION_EXCEPTION, "", "Requests that this limit does not apply to, as `clients.exempt`.",
+	{SECTION_LIMIT, "exempt", TYPE_LIST, SECTION_EXCEPTION, "",
+	 "Requests that this limit does not apply to, as `clients.exempt`.",
 	 "limits:\n"
 	 "  per-ip:\n"
 	 "    rate: 50/s\n"
 	 "    burst: 100\n"
 	 "    exempt: [{ip: 10.0.0.0/8, reason: monitoring}]\n"},
-	{SECTION_LIMIT, "respond", TYPE_SECTION, SECTION_RESPOND, "the file's `respond`", "What a client refused by this limit gets.",
+	{SECTION_LIMIT, "respond", TYPE_SECTION, SECTION_RESPOND, "the file's `respond`",
+	 "What a client refused by this limit gets.",
 	 "limits:\n"
 	 "  login:\n"
 	 "    match: POST /login\n"
 	 "    rate: 5/min\n"
 	 "    respond: {status: 403, body: text}\n"},
-	{SECTION_LIMIT, "was", TYPE_TEXT, 0, "", "The limit's name before a rename, so that its counters stay.",
+	{SECTION_LIMIT, "was", TYPE_TEXT, 0, "",
+	 "The limit's name before a rename, so that its counters stay.",
 	 "limits:\n"
 	 "  sign-in: {match: POST /login, rate: 5/min, was: login}\n"},
 	LATER(LIMIT, "failure", "which answers are failures"),
@@ -101,17 +118,21 @@ const struct word words_limit[] = {
 	{SECTION_MATCH, "path", TYPE_TEXTS, 0, "every path", "A path pattern, or a list of them.",
 	 "limits:\n"
 	 "  api: {match: {host: api.example.com, path: [/v1/*, /v2/*]}, rate: 50/s, burst: 100}\n"},
-	{SECTION_MATCH, "method", TYPE_TEXTS, 0, "every method", "A method, or a list of them. GET is HEAD too.",
+	{SECTION_MATCH, "method", TYPE_TEXTS, 0, "every method",
+	 "A method, or a list of them. GET is HEAD too.",
 	 "limits:\n"
 	 "  writes: {match: {path: /api/*, method: [POST, PUT, DELETE]}, rate: 10/s}\n"},
-	{SECTION_MATCH, "host", TYPE_TEXTS, 0, "every host", "A host, or a list; `*.example.com` is every host below it.",
+	{SECTION_MATCH, "host", TYPE_TEXTS, 0, "every host",
+	 "A host, or a list; `*.example.com` is every host below it.",
 	 "limits:\n"
 	 "  shop: {match: {host: [shop.example.com, '*.shop.example.com']}, rate: 50/s, burst: 100}\n"},
-	{SECTION_MATCH, "ip", TYPE_ADDRESSES, 0, "every address", "The client's address: addresses, networks, names of `networks`.",
+	{SECTION_MATCH, "ip", TYPE_ADDRESSES, 0, "every address",
+	 "The client's address: addresses, networks, names of `networks`.",
 	 "limits:\n"
 	 "  abroad: {match: {not: {ip: 10.0.0.0/8}}, rate: 50/s, burst: 100}\n"},
 	{SECTION_MATCH, "header.NAME", TYPE_TEXTS, 0, "",
-	 "A header's value, or a list of them; a `*` at one end stands for anything, `\"*\"` alone for any value that is not empty.",
+	 "A header's value, or a list of them; a `*` at one end stands for anything, `\"*\"` alone for any "
+	 "value that is not empty.",
 	 "limits:\n"
 	 "  bots: {match: {header.user-agent: [curl/*, python-requests/*]}, rate: 10/min}\n"
 	 "  keyless: {match: {not: {header.x-api-key: \"*\"}}, rate: 1/min}\n"},

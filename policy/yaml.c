@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* yaml: libfyaml's events, gathered into a tree. (Its document interface would do, but looks words up by walking.) */
+/* yaml: libfyaml's events, gathered into a tree. (Its document interface would do, but looks words up by
+ * walking.) */
 #include "policy/yaml.h"
 
 #include <libfyaml.h>
@@ -7,6 +8,7 @@
 
 #include "policy/env.h"
 #include "policy/load.h"
+#include "policy/utf8.h"
 
 struct yaml {
 	struct load *load;
@@ -51,6 +53,18 @@ static struct model_mark mark_of(struct yaml *yaml)
 	return mark;
 }
 
+static struct model_mark mark_of_token(struct yaml *yaml, struct fy_token *token)
+{
+	const struct fy_mark *start = fy_token_start_mark(token), *end = fy_token_end_mark(token);
+	struct model_mark mark = mark_of(yaml);
+	if (start && end && start->line == end->line && end->column > start->column) {
+		mark.line = (unsigned)start->line + 1;
+		mark.column = (unsigned)start->column + 1;
+		mark.width = (unsigned)(end->column - start->column);
+	}
+	return mark;
+}
+
 static void refuse(struct yaml *yaml, struct model_mark mark, const char *say)
 {
 	if (!yaml->failed)
@@ -61,6 +75,15 @@ static void refuse(struct yaml *yaml, struct model_mark mark, const char *say)
 static bool is_null(struct text text)
 {
 	return text.size == 0 || text_equal(text, TEXT("~")) || text_equal_folded(text, TEXT("null"));
+}
+
+static size_t letters(struct text text)
+{
+	size_t count = 0;
+	uint32_t code;
+	for (size_t at = 0, length; at < text.size; at += length ? length : 1, count++)
+		length = utf8_next(text.data + at, text.size - at, &code);
+	return count;
 }
 
 static void read_scalar(struct yaml *yaml, struct node *node, bool key)
@@ -80,8 +103,10 @@ static void read_scalar(struct yaml *yaml, struct node *node, bool key)
 			node->text.size = i;
 		}
 	}
+	const char *as_written = node->text.data;
 	if (node->kind == NODE_SCALAR && !key && !env_expand(yaml->load, &node->text, node->mark))
 		node->kind = NODE_BROKEN;
+	node->verbatim = node->text.data == as_written && letters(node->text) == node->mark.width;
 }
 
 static void read_node(struct yaml *yaml, struct node *node, unsigned depth);
@@ -90,7 +115,8 @@ static void read_list(struct yaml *yaml, struct node *node, unsigned depth)
 {
 	size_t capacity = 0;
 	for (next(yaml); !yaml->failed && type_of(yaml) != FYET_SEQUENCE_END; next(yaml)) {
-		node->items = arena_grow(&yaml->load->arena, node->items, node->count, &capacity, sizeof *node->items);
+		node->items = arena_grow(&yaml->load->arena, node->items, node->count, &capacity,
+					 sizeof *node->items);
 		node->items[node->count] = (struct node){0};
 		read_node(yaml, &node->items[node->count++], depth + 1);
 	}
@@ -100,7 +126,8 @@ static void read_map(struct yaml *yaml, struct node *node, unsigned depth)
 {
 	size_t capacity = 0;
 	for (next(yaml); !yaml->failed && type_of(yaml) != FYET_MAPPING_END; next(yaml)) {
-		node->pairs = arena_grow(&yaml->load->arena, node->pairs, node->count, &capacity, sizeof *node->pairs);
+		node->pairs = arena_grow(&yaml->load->arena, node->pairs, node->count, &capacity,
+					 sizeof *node->pairs);
 		struct pair *pair = &node->pairs[node->count++];
 		*pair = (struct pair){0};
 		if (type_of(yaml) == FYET_SCALAR && fy_event_get_token(yaml->event))
@@ -129,7 +156,10 @@ static void refuse_alias(struct yaml *yaml)
 	/* The mark is the name's; the star stands before it. */
 	mark.column -= mark.column > 1;
 	mark.width++;
-	refuse(yaml, mark, arena_format(&yaml->load->arena, "an unquoted * begins a YAML alias; quote it: \"*%.*s\"", SHOW(text)).data);
+	refuse(yaml, mark,
+	       arena_format(&yaml->load->arena, "an unquoted * begins a YAML alias; quote it: \"*%.*s\"",
+			    SHOW(text))
+		       .data);
 }
 
 static void read_node(struct yaml *yaml, struct node *node, unsigned depth)
@@ -139,9 +169,11 @@ static void read_node(struct yaml *yaml, struct node *node, unsigned depth)
 		return;
 	}
 	if (fy_event_get_anchor_token(yaml->event))
-		refuse(yaml, mark_of(yaml), "YAML anchors (&name) are not used in policies; write the value out");
+		refuse(yaml, mark_of_token(yaml, fy_event_get_anchor_token(yaml->event)),
+		       "YAML anchors (&name) are not used in policies; write the value out");
 	if (fy_event_get_tag_token(yaml->event))
-		refuse(yaml, mark_of(yaml), "YAML tags (!name) are not used in policies; if the ! is meant, quote the value");
+		refuse(yaml, mark_of_token(yaml, fy_event_get_tag_token(yaml->event)),
+		       "YAML tags (!name) are not used in policies; if the ! is meant, quote the value");
 	if (depth > YAML_DEPTH_MAX)
 		refuse(yaml, mark_of(yaml), "nested too deep");
 	switch (type_of(yaml)) {
@@ -182,7 +214,8 @@ static void read_stream(struct yaml *yaml, struct node *root)
 	if (type_of(yaml) == FYET_DOCUMENT_END)
 		next(yaml);
 	if (type_of(yaml) == FYET_DOCUMENT_START)
-		refuse(yaml, mark_of(yaml), "a second document begins here ('---'); a policy is one document, use include:");
+		refuse(yaml, mark_of(yaml),
+		       "a second document begins here ('---'); a policy is one document, use include:");
 	if (yaml->failed || fy_parser_get_stream_error(yaml->parser))
 		return;
 	const struct fy_mark *end = yaml->event ? fy_event_end_mark(yaml->event) : NULL;
@@ -229,8 +262,9 @@ bool yaml_read(struct load *load, const struct source *source, struct node *root
 		longjmp(load->arena.out_of_memory, 1);
 	fy_diag_set_collect_errors(yaml->diag, true);
 	/* Twins are found here, with places, in n log n. */
-	struct fy_parse_cfg how = {.flags = FYPCF_QUIET | FYPCF_COLLECT_DIAG | FYPCF_DEFAULT_VERSION_1_2 | FYPCF_JSON_NONE |
-					    FYPCF_ALLOW_DUPLICATE_KEYS | FYPCF_DISABLE_ACCELERATORS,
+	struct fy_parse_cfg how = {.flags = FYPCF_QUIET | FYPCF_COLLECT_DIAG | FYPCF_DEFAULT_VERSION_1_2 |
+					    FYPCF_JSON_NONE | FYPCF_ALLOW_DUPLICATE_KEYS |
+					    FYPCF_DISABLE_ACCELERATORS,
 				   .diag = yaml->diag};
 	yaml->parser = fy_parser_create(&how);
 	if (!yaml->parser || fy_parser_set_string(yaml->parser, source->text.size ? source->text.data : "\n",
@@ -287,6 +321,18 @@ void yaml_refuse_twins(struct load *load, struct node *map)
 		if (map->pairs[i].key.kind != NODE_EMPTY)
 			map->pairs[kept++] = map->pairs[i];
 	map->count = kept;
+}
+
+struct model_mark yaml_mark_part(const struct node *node, struct text part)
+{
+	struct model_mark mark = node->mark;
+	if (!node->verbatim || !part.size || part.data < node->text.data ||
+	    part.data >= node->text.data + node->text.size)
+		return mark;
+	mark.column += (unsigned)letters(
+		(struct text){node->text.data, (size_t)(part.data - node->text.data)});
+	mark.width = (unsigned)letters(part);
+	return mark;
 }
 
 const struct node *yaml_get(const struct node *map, const char *word)

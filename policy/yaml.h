@@ -27,6 +27,7 @@ enum node_kind {
 struct node {
 	enum node_kind kind;
 	bool quoted;		/* in quotes, or a block of text */
+	bool verbatim;		/* the text stands letter for letter in one line */
 	struct model_mark mark; /* of the text; of the bracket or the first word */
 	struct text text;	/* NODE_SCALAR */
 	union {
@@ -48,6 +49,9 @@ void yaml_abandon(struct load *load);
 
 /* Reports and removes the later ones of equal keys. */
 void yaml_refuse_twins(struct load *load, struct node *map);
+
+/* Where a part of a scalar stands: a piece of node->text; the whole if that cannot be told. */
+struct model_mark yaml_mark_part(const struct node *node, struct text part);
 
 /* The value of a word, or NULL. A linear search: for sections of a policy, not for lists of limits. */
 const struct node *yaml_get(const struct node *map, const char *word);

@@ -20,11 +20,12 @@ static const struct {
 	{"trailing content after", "something stands behind a closing quote; quote the whole value"},
 	{"block scalar", "| and > begin a block of text in YAML; if they are meant, quote the value"},
 	{"block sequence on the same line", "a list begins on a line of its own, or is written [a, b]"},
-	{"multiline plain key", "this line is indented deeper than the word above it, which already has a value"},
+	{"multiline plain key", "the line below is indented deeper, but this word already has a value"},
 	{"used as key", "a word before ':' stands on one line"},
 	{"indentation", "the indentation fits no line above"},
 	{"invalid value after mapping", "a ':' is missing, or the indentation fits no line above"},
 	{"did not find expected key", "a list item among words; the indentation fits no line above"},
+	{"wrongly indented flow", "a bracket above is never closed, or this line stands too far to the left"},
 	{"missing comma", "a ',' or a closing bracket is missing"},
 };
 
@@ -65,8 +66,8 @@ static void trap_alias(struct load *load, struct model_mark mark, struct text li
 		column++;
 	mark.column = column;
 	mark.width = end > at ? (unsigned)(end - at) : 1;
-	diag_error(load, mark, "an unquoted * begins a YAML alias; quote it: \"%.*s\"", (int)(end > at ? end - at : 1),
-		   end > at ? line.data + at : "*");
+	diag_error(load, mark, "an unquoted * begins a YAML alias; quote it: \"%.*s\"",
+		   (int)(end > at ? end - at : 1), end > at ? line.data + at : "*");
 }
 
 /* `/a/{id}` or `${ENV}` inside brackets: the whole value, to be shown in quotes. */
@@ -90,11 +91,13 @@ static bool trap_brace(struct load *load, struct model_mark mark, struct text li
 	struct text value = {line.data + start, end - start};
 	mark.column -= (unsigned)(at - start) < mark.column ? (unsigned)(at - start) : mark.column - 1;
 	mark.width = (unsigned)value.size;
-	diag_error(load, mark, "inside [ ] and { } YAML keeps braces for itself; quote it: \"%.*s\"", SHOW(value));
+	diag_error(load, mark, "inside [ ] and { } YAML keeps braces for itself; quote it: \"%.*s\"",
+		   SHOW(value));
 	return true;
 }
 
-void yaml_trap(struct load *load, const struct source *source, unsigned line, unsigned column, const char *said)
+void yaml_trap(struct load *load, const struct source *source, unsigned line, unsigned column,
+	       const char *said)
 {
 	struct model_mark mark = {source->name, line, column, 1};
 	struct text text = source_line(source, line);
@@ -107,8 +110,8 @@ void yaml_trap(struct load *load, const struct source *source, unsigned line, un
 		return;
 	if (has(said, "plain scalar cannot start")) {
 		size_t at = offset_of(text, column);
-		diag_error(load, mark, "in YAML a value cannot begin with '%.*s'; quote it", at < text.size ? 1 : 0,
-			   text.data ? text.data + at : "");
+		diag_error(load, mark, "in YAML a value cannot begin with '%.*s'; quote it",
+			   at < text.size ? 1 : 0, text.data ? text.data + at : "");
 		return;
 	}
 	for (size_t i = 0; i < sizeof traps / sizeof traps[0]; i++)
