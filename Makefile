@@ -43,7 +43,7 @@ DEPS      := $(shell find $(B) -name '*.d' 2>/dev/null)
 all: $(WEIR) $(MODULE) ## build the command and the nginx module
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-16s%s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-17s%s\n", $$1, $$2}'
 
 packages: ## install the system packages named in packages.txt that are missing
 	@scripts/packages
