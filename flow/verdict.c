@@ -28,20 +28,32 @@ static bool tighter(const struct algo_report *a, const struct algo_report *b)
 	return (uint64_t)a->remaining * b->limit < (uint64_t)b->remaining * a->limit;
 }
 
+/* Seconds until nothing is remembered, for reading. A window's end is stored in ticks, rounded up: one that
+ * has just begun would be told a second too long. (Retry-After is not for reading: it is exact.) */
+static uint64_t full_s(const struct algo_numbers *numbers, const struct algo_report *report)
+{
+	uint64_t ns = report->full_ns;
+
+	if (numbers->kind == ALGO_FIXED_WINDOW && numbers->align == ALGO_FIRST_REQUEST &&
+	    ns > algo_window_ns(numbers))
+		ns = algo_window_ns(numbers);
+	return ns == ALGO_NEVER ? 0 : ceil_div(ns, SECOND);
+}
+
 /* Seconds within which the client can use no more than `remaining` (RateLimit's t). A bucket gives the tokens
  * that are left and the refill of as long: remaining / rate keeps the promised pace at the policy's. A
  * window: until it ends. */
 static uint64_t effective_s(const struct algo_numbers *numbers, const struct algo_report *report)
 {
-	uint64_t seconds;
+	uint64_t window_ns = algo_window_ns(numbers), seconds, ns;
+	uint64_t whole = SECOND * (report->limit ? report->limit : 1);
 
-	if (numbers->kind == ALGO_FIXED_WINDOW) {
-		seconds = ceil_div(report->full_ns ? report->full_ns : algo_window_ns(numbers), SECOND);
-	} else {
-		unsigned __int128 ns = (unsigned __int128)algo_window_ns(numbers) * report->remaining;
-		unsigned __int128 whole = (unsigned __int128)SECOND * (report->limit ? report->limit : 1);
-		seconds = (uint64_t)(ns / whole + (ns % whole != 0));
-	}
+	if (numbers->kind == ALGO_FIXED_WINDOW)
+		seconds = report->full_ns ? full_s(numbers, report) : ceil_div(window_ns, SECOND);
+	else if (__builtin_mul_overflow(window_ns, (uint64_t)report->remaining, &ns))
+		seconds = (uint64_t)(((unsigned __int128)window_ns * report->remaining + whole - 1) / whole);
+	else
+		seconds = ceil_div(ns, whole);
 	return seconds ? seconds : 1;
 }
 
@@ -54,7 +66,7 @@ static void bind_to(struct flow *flow, const struct flow_hit *hit, const struct 
 	verdict->limit = report->limit;
 	verdict->remaining = report->remaining;
 	verdict->wait_ns = report->wait_ns;
-	verdict->reset_s = report->full_ns == ALGO_NEVER ? 0 : ceil_div(report->full_ns, SECOND);
+	verdict->reset_s = full_s(&hit->look.numbers, report);
 	flow->key_digest = flow_key_digest(flow, hit);
 	flow->key_text_size = flow_key_text(flow, hit, flow->key_text, sizeof flow->key_text);
 }
