@@ -149,7 +149,7 @@ static void publish(struct control *control)
 		error = policy_publish(control->table, control->good.image, &report, why, sizeof why);
 	owner_return();
 	if (error != WEIR_OK) {
-		/* tried again at the next look */
+		control->generation = 0; /* nothing known to be in force: tried again at the next look */
 		trouble(control, *why ? why : weir_error_sentence(error));
 		return;
 	}
@@ -161,10 +161,8 @@ static void publish(struct control *control)
 	/* only if the files are still those that were read */
 	if (watch_changed(control->watch))
 		control->forced = true;
-	else if (owner_become(control->last_good, why, sizeof why) &&
-		 !lastgood_save(control->last_good, control->good.files, why, sizeof why))
+	else if (!lastgood_save(control->last_good, control->good.files, why, sizeof why))
 		trouble(control, why);
-	owner_return();
 }
 
 /* Publishes what the file says unless that is what is in force: a restarted nginx may have published an older
@@ -188,13 +186,37 @@ static void compare(struct control *control)
 		publish(control);
 }
 
+/* What this reading touched; also what the last good one did, for a broken file may not come as far as its
+ * includes. */
+static bool watch_all(struct control *control, const struct policy *fresh)
+{
+	char *const *lists[] = {fresh->files, control->good.files};
+	size_t count = 1;
+	for (size_t i = 0; i < 2; i++)
+		for (size_t j = 0; lists[i] && lists[i][j]; j++)
+			count++;
+	char **files = calloc(count + 1, sizeof *files);
+	if (!files)
+		return false;
+	files[0] = control->policy_path;
+	count = 1;
+	for (size_t i = 0; i < (fresh->image ? 1 : 2); i++)
+		for (size_t j = 0; lists[i] && lists[i][j]; j++)
+			files[count++] = lists[i][j];
+	bool watched = watch_files(control->watch, files,
+				   !fresh->image && control->good.folders ? control->good.folders
+									  : fresh->folders);
+	free(files);
+	return watched;
+}
+
 /* Reads until nothing changes under the reading. */
 static void load(struct control *control, struct policy *fresh)
 {
 	const struct policy_options options = {.path = control->policy_path};
 	for (int round = 1;; round++) {
 		policy_load(&options, fresh);
-		bool watched = watch_files(control->watch, fresh->files, fresh->folders);
+		bool watched = watch_all(control, fresh);
 		if (!watch_changed(control->watch) || !watched || round == ROUNDS)
 			return;
 		policy_free(fresh);

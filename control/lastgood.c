@@ -6,10 +6,12 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "control/owner.h"
 #include "policy/place.h"
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *where)
@@ -52,25 +54,40 @@ static bool make_folders(char *path, size_t from)
 	return true;
 }
 
-static bool copy(const char *from, const char *to)
+struct piece { /* one file's bytes */
+	char *bytes;
+	size_t size;
+};
+
+static bool slurp(const char *path, struct piece *out)
 {
+	FILE *in = fopen(path, "re");
+	FILE *memory = in ? open_memstream(&out->bytes, &out->size) : NULL;
 	char buffer[16384];
-	ssize_t n = -1;
-	int in = open(from, O_RDONLY | O_CLOEXEC),
-	    out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	bool good = in >= 0 && out >= 0;
-	while (good && (n = read(in, buffer, sizeof buffer)) != 0)
-		good = n > 0 ? write(out, buffer, (size_t)n) == n : errno == EINTR;
-	int reason = errno;
-	if (in >= 0)
-		close(in);
-	if (out >= 0 && close(out) != 0 && good)
-		return false;
-	errno = reason;
+	size_t n;
+	bool good = memory != NULL;
+	while (good && (n = fread(buffer, 1, sizeof buffer, in)) > 0)
+		good = fwrite(buffer, 1, n, memory) == n;
+	good = good && !ferror(in);
+	if (memory && fclose(memory) != 0)
+		good = false;
+	if (in)
+		fclose(in);
 	return good;
 }
 
-bool lastgood_save(const char *folder, char *const *files, char *why, size_t size)
+static bool spill(const char *path, const struct piece *piece)
+{
+	int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (descriptor < 0)
+		return errno == EEXIST; /* a file may be included twice */
+	FILE *out = fdopen(descriptor, "w");
+	bool good = out && fwrite(piece->bytes, 1, piece->size, out) == piece->size;
+	return (out ? fclose(out) == 0 : close(descriptor) != 0) && good;
+}
+
+static bool write_all(const char *folder, char *const *files, const struct piece *pieces, char *why,
+		      size_t size)
 {
 	char fresh[PLACE_MAX], old[PLACE_MAX], path[PLACE_MAX];
 	if (!beside(folder, ".new", fresh, sizeof fresh) || !beside(folder, ".old", old, sizeof old)) {
@@ -83,14 +100,12 @@ bool lastgood_save(const char *folder, char *const *files, char *why, size_t siz
 		return false;
 	}
 	for (size_t i = 0; files[i]; i++) {
-		if (files[i][0] != '/')
+		if (files[i][0] == '/' && beside(fresh, files[i], path, sizeof path) &&
+		    make_folders(path, strlen(fresh) + 1) && spill(path, &pieces[i]))
 			continue;
-		if (!beside(fresh, files[i], path, sizeof path) || !make_folders(path, strlen(fresh) + 1) ||
-		    (!copy(files[i], path) && errno != EEXIST)) { /* a file may be included twice */
-			snprintf(why, size, "cannot keep a copy of %s: %s", files[i], strerror(errno));
-			remove_tree(fresh);
-			return false;
-		}
+		snprintf(why, size, "cannot keep a copy of %s: %s", files[i], strerror(errno));
+		remove_tree(fresh);
+		return false;
 	}
 	remove_tree(old);
 	if ((rename(folder, old) != 0 && errno != ENOENT) || rename(fresh, folder) != 0) {
@@ -99,6 +114,25 @@ bool lastgood_save(const char *folder, char *const *files, char *why, size_t siz
 	}
 	remove_tree(old);
 	return true;
+}
+
+bool lastgood_save(const char *folder, char *const *files, char *why, size_t size)
+{
+	size_t count = 0;
+	while (files[count])
+		count++;
+	struct piece *pieces = calloc(count + 1, sizeof *pieces);
+	bool good = pieces != NULL;
+	/* read as who we are, written as who owns the place */
+	for (size_t i = 0; good && i < count; i++)
+		if (!(good = slurp(files[i], &pieces[i])))
+			snprintf(why, size, "cannot keep a copy of %s: %s", files[i], strerror(errno));
+	good = good && owner_become(folder, why, size) && write_all(folder, files, pieces, why, size);
+	owner_return();
+	for (size_t i = 0; pieces && i < count; i++)
+		free(pieces[i].bytes);
+	free(pieces);
+	return good;
 }
 
 bool lastgood_find(const char *folder, const char *policy, char *out, size_t size)

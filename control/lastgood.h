@@ -11,7 +11,8 @@
 #include <stddef.h>
 
 /* Replaces the copy by these files (absolute paths, NULL-terminated; patterns are left out): written aside,
- * then swapped by rename, so that there is always a whole one. False with a sentence in `why`. */
+ * then swapped by rename, so that there is always a whole one. Root writes as the owner of the place
+ * (control/owner.h). False with a sentence in `why`. */
 bool lastgood_save(const char *folder, char *const *files, char *why, size_t size);
 
 /* Where the copy of `policy` (absolute) stands. False if there is none. */

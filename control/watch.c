@@ -17,11 +17,20 @@
 #define LINKS_MAX 16 /* further links in one path are left to the comparison */
 #define EVENTS	  (IN_CLOSE_WRITE | IN_MODIFY | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB)
 
+#define LISTED (IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO) /* a folder's list is another one */
+
+/* A name in a watched folder. Only these count: a log that is written beside the policy must not keep us
+ * waiting for the quiet after an edit. */
+struct entry {
+	int number; /* inotify's, of the folder */
+	char *name; /* NULL: whatever appears there or goes */
+};
+
 struct watch {
 	int inotify; /* -1: none */
 	char **files, **folders;
-	int *set; /* inotify's watch numbers */
-	size_t watched;
+	struct entry *entries; /* whose events mean something */
+	size_t entry_count;
 	uint64_t signature;
 	bool stale; /* the next comparison says "changed" whatever it sees */
 };
@@ -31,6 +40,13 @@ static void drop_list(char **files)
 	for (size_t i = 0; files && files[i]; i++)
 		free(files[i]);
 	free(files);
+}
+
+static void drop_entries(struct entry *items, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		free(items[i].name);
+	free(items);
 }
 
 struct watch *watch_new(void)
@@ -51,27 +67,35 @@ void watch_free(struct watch **watch)
 		close((*watch)->inotify);
 	drop_list((*watch)->files);
 	drop_list((*watch)->folders);
-	free((*watch)->set);
+	drop_entries((*watch)->entries, (*watch)->entry_count);
 	free(*watch);
 	*watch = NULL;
 }
 
-static void add_folder(struct watch *watch, const char *folder, int **set, size_t *count)
+struct entries {
+	int inotify;
+	struct entry *items;
+	size_t count;
+};
+
+/* `name` NULL: the folder's list. No watch left, no such folder, no memory: the comparison finds the change
+ * later. */
+static void add_entry(struct entries *set, const char *folder, const char *name)
 {
-	int number = inotify_add_watch(watch->inotify, folder, EVENTS | IN_ONLYDIR);
-	int *grown;
-	for (size_t i = 0; i < *count; i++)
-		if ((*set)[i] == number)
-			return;
-	/* no watch left, no such folder, no memory: the comparison finds the change a second later */
-	if (number < 0 || !(grown = realloc(*set, (*count + 1) * sizeof **set)))
+	struct entry *grown = realloc(set->items, (set->count + 1) * sizeof *grown);
+	int number = inotify_add_watch(set->inotify, folder, EVENTS | IN_ONLYDIR);
+	if (!grown)
 		return;
-	*set = grown;
-	grown[(*count)++] = number;
+	set->items = grown;
+	grown[set->count] = (struct entry){.number = number, .name = name ? strdup(name) : NULL};
+	if (number >= 0 && (!name || grown[set->count].name))
+		set->count++;
+	else
+		free(grown[set->count].name);
 }
 
-/* Every folder that holds a link on the way to the file, and the one that holds the file in the end. */
-static void add_path(struct watch *watch, const char *file, int **set, size_t *count)
+/* Every link on the way to the file, and the file in the end. */
+static void add_path(struct entries *set, const char *file)
 {
 	char path[PLACE_MAX], target[PLACE_MAX], rest[PLACE_MAX];
 	int links = 0;
@@ -85,7 +109,7 @@ static void add_path(struct watch *watch, const char *file, int **set, size_t *c
 		char *last = strrchr(path, '/');
 		if (n > 0 || !slash) {
 			*last = '\0';
-			add_folder(watch, *path ? path : "/", set, count);
+			add_entry(set, *path ? path : "/", last + 1);
 			*last = '/';
 		}
 		if (n > 0 && links++ < LINKS_MAX) {
@@ -120,7 +144,10 @@ static char **copy_list(char *const *files)
 		count++;
 	char **copy = calloc(count + 1, sizeof *copy);
 	for (size_t i = 0; copy && i < count; i++) {
-		if (!(copy[i] = strdup(files[i]))) {
+		size_t size = strlen(files[i]);
+		while (size > 1 && files[i][size - 1] == '/')
+			size--;
+		if (!(copy[i] = strndup(files[i], size))) {
 			drop_list(copy);
 			return NULL;
 		}
@@ -128,25 +155,24 @@ static char **copy_list(char *const *files)
 	return copy;
 }
 
-/* Watches the folders of `set` only. */
-static void swap_set(struct watch *watch, int *set, size_t count)
+/* The folders of these entries are watched from now on, others no longer. */
+static void swap_entries(struct watch *watch, const struct entries *set)
 {
-	for (size_t i = 0; i < watch->watched; i++) {
+	for (size_t i = 0; i < watch->entry_count; i++) {
 		size_t j = 0;
-		while (j < count && set[j] != watch->set[i])
+		while (j < set->count && set->items[j].number != watch->entries[i].number)
 			j++;
-		if (j == count)
-			inotify_rm_watch(watch->inotify, watch->set[i]);
+		if (j == set->count) /* twice for the same folder is harmless */
+			inotify_rm_watch(watch->inotify, watch->entries[i].number);
 	}
-	free(watch->set);
-	watch->set = set;
-	watch->watched = count;
+	drop_entries(watch->entries, watch->entry_count);
+	watch->entries = set->items;
+	watch->entry_count = set->count;
 }
 
 bool watch_files(struct watch *watch, char *const *files, char *const *folders)
 {
-	size_t count = 0;
-	int *set = NULL;
+	struct entries set = {.inotify = watch->inotify};
 	char **file_list = copy_list(files), **folder_list = copy_list(folders);
 	if (!file_list || !folder_list) {
 		drop_list(file_list);
@@ -155,12 +181,12 @@ bool watch_files(struct watch *watch, char *const *files, char *const *folders)
 	}
 	if (watch->inotify >= 0) {
 		for (char **path = file_list; *path; path++)
-			add_path(watch, *path, &set, &count);
+			add_path(&set, *path);
 		for (char **path = folder_list; *path; path++) {
-			add_path(watch, *path, &set, &count);
-			add_folder(watch, *path, &set, &count);
+			add_path(&set, *path);
+			add_entry(&set, *path, NULL);
 		}
-		swap_set(watch, set, count);
+		swap_entries(watch, &set);
 	}
 	drop_list(watch->files);
 	drop_list(watch->folders);
@@ -174,6 +200,20 @@ int watch_descriptor(const struct watch *watch)
 	return watch->inotify;
 }
 
+static bool means_something(const struct watch *watch, const struct inotify_event *event)
+{
+	if (event->mask & IN_Q_OVERFLOW)
+		return true;
+	for (size_t i = 0; i < watch->entry_count; i++) {
+		const struct entry *entry = &watch->entries[i];
+		if (entry->number == event->wd &&
+		    (entry->name ? event->len > 0 && strcmp(entry->name, event->name) == 0
+				 : (event->mask & LISTED) != 0))
+			return true;
+	}
+	return false;
+}
+
 enum watch_news watch_read(struct watch *watch)
 {
 	enum watch_news news = WATCH_QUIET;
@@ -183,7 +223,8 @@ enum watch_news watch_read(struct watch *watch)
 	       ((n = read(watch->inotify, buffer, sizeof buffer)) > 0 || (n < 0 && errno == EINTR))) {
 		for (ssize_t at = 0; at < n;) {
 			const struct inotify_event *event = (const void *)(buffer + at);
-			news = event->mask & IN_MODIFY ? WATCH_WRITING : WATCH_EVENT;
+			if (means_something(watch, event))
+				news = event->mask & IN_MODIFY ? WATCH_WRITING : WATCH_EVENT;
 			at += (ssize_t)(sizeof *event + event->len);
 		}
 	}
