@@ -17,7 +17,7 @@
 struct reader {
 	const struct image *image;
 	uint64_t budget;
-	uint32_t next_candidate;
+	uint32_t next_candidate, next_counter;
 	char *why;
 	size_t why_size;
 };
@@ -190,14 +190,17 @@ static bool check_exceptions(struct reader *r, struct image_span span)
 	return true;
 }
 
+/* The counters of the limits are a partition of all counters, in order: each is checked here once. */
 static bool check_counters(struct reader *r, uint32_t number)
 {
 	const struct image_limit *limit = image_limit_at(r->image, number);
-	const struct image_counter *counters = image_at(r->image, limit->counters.offset);
+	const struct image_counter *counters = image_counter_at(r->image, r->next_counter);
 
 	if (limit->counters.count == 0 ||
-	    !check_within(r, limit->counters, r->image->counters, sizeof *counters, "counters"))
-		return unsound(r, "a limit has no counters");
+	    limit->counters.count > r->image->counters.count - r->next_counter ||
+	    image_at(r->image, limit->counters.offset) != counters)
+		return unsound(r, "a limit does not have its counters");
+	r->next_counter += limit->counters.count;
 	for (uint32_t i = 0; i < limit->counters.count; i++)
 		if (counters[i].limit != number || !algo_valid(&counters[i].numbers) ||
 		    !check_shown(r, counters[i].name))
@@ -245,9 +248,8 @@ static bool check_limits(struct reader *r)
 	for (uint32_t i = 0; i < image->limits.count; i++)
 		if (!check_limit(r, i))
 			return false;
-	for (uint32_t i = 0; i < image->counters.count; i++)
-		if (image_counter_at(image, i)->limit >= image->limits.count)
-			return unsound(r, "a counter belongs to no limit");
+	if (r->next_counter != image->counters.count)
+		return unsound(r, "a counter belongs to no limit");
 	return true;
 }
 

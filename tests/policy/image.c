@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* image: what image_check refuses, field by field; and that what it lets pass can be walked, whatever bytes
+ * were changed. */
+#include "tests/policy/walk.h"
+#include "tests/tap.h"
+
+static struct image *copy; /* of the sample, to be spoilt */
+
+#define FIRST(type, span) ((type *)(void *)((char *)copy + copy->span.offset))
+#define LIMITS		  FIRST(struct image_limit, limits)
+#define CLAUSES		  FIRST(struct image_clause, clauses)
+#define COUNTERS	  FIRST(struct image_counter, counters)
+#define NODES		  FIRST(struct image_node, folded)
+#define HOSTS		  FIRST(struct image_host_entry, hosts)
+#define PATHS		  FIRST(struct image_path, paths)
+#define EDGES(i)	  ((struct image_edge *)(void *)((char *)copy + NODES[i].children.offset))
+#define AT(type, offset)  ((type *)(void *)((char *)copy + (offset)))
+
+/* what is done to a sound image; what is said */
+#define SPOILS(X)                                                                                            \
+	X(copy->magic++, "it is not a policy image")                                                         \
+	X(copy->layout++, "its layout is 2, this program reads 1")                                           \
+	X(copy->limits.offset += 4, "its limits lie outside of it")                                          \
+	X(copy->limits.offset = copy->size, "its limits lie outside of it")                                  \
+	X(copy->limits.count = UINT32_MAX, "its limits lie outside of it")                                   \
+	X(copy->counters.offset = UINT32_MAX & ~7u, "its counters lie outside of it")                        \
+	X(copy->clauses.count = UINT32_MAX / 2, "its clauses lie outside of it")                             \
+	X(copy->clauses.count = 1, "some clauses lie outside of theirs")                                     \
+	X(copy->paths.count = 1, "a clause names a path that is not there")                                  \
+	X(copy->candidates.count--, "its lists of candidates are damaged")                                   \
+	X(copy->candidates.count = 0, "its hosts are damaged")                                               \
+	X(copy->hosts.count--, "its lists of candidates are damaged")                                        \
+	X(copy->exact.count = 0, "a candidate is in no list")                                                \
+	X(copy->hits_max = IMAGE_HITS_MAX + 1, "its settings are out of range")                              \
+	X(copy->address_from = 99, "its settings are out of range")                                          \
+	X(copy->ipv6_prefix = 129, "its settings are out of range")                                          \
+	X(copy->deny_status = 200, "its settings are out of range")                                          \
+	X(copy->source.offset = copy->size, "a text lies outside of it")                                     \
+	X(copy->source.size = UINT32_MAX, "a text lies outside of it")                                       \
+	X(LIMITS[1].mode = 3, "a limit is damaged")                                                          \
+	X(LIMITS[1].missing = 5, "a limit is damaged")                                                       \
+	X(LIMITS[1].cost = ALGO_BURST_MAX + 1, "a limit is damaged")                                         \
+	X(LIMITS[1].respond = 2, "a limit is damaged")                                                       \
+	X(LIMITS[1].counters.count = 0, "a limit does not have its counters")                                \
+	X(LIMITS[1].counters.count = 100, "a limit does not have its counters")                              \
+	X(LIMITS[1].counters.offset += 8, "a limit does not have its counters")                              \
+	X(LIMITS[1].counters = LIMITS[2].counters, "a limit does not have its counters")                     \
+	X(LIMITS[1].clauses.offset -= (uint32_t)sizeof(struct image_path),                                   \
+	  "some clauses lie outside of theirs")                                                              \
+	X(LIMITS[1].clauses.count = 1000, "some clauses lie outside of theirs")                              \
+	X(LIMITS[1].key.count = 100000, "its key parts lie outside of it")                                   \
+	X(AT(struct image_key_part, LIMITS[1].key.offset)->kind = 10, "a key is damaged")                    \
+	X(AT(struct image_key_part, LIMITS[1].key.offset)->bits4 = 33, "a key is damaged")                   \
+	X(AT(struct image_key_part, LIMITS[1].key.offset)->bits6 = 129, "a key is damaged")                  \
+	X(*AT(char, LIMITS[1].name.offset) = '\n', "a text to be shown has control characters")              \
+	X(*AT(char, LIMITS[1].key_text.offset) = 0x7f, "a text to be shown has control characters")          \
+	X(COUNTERS[0].limit = 1, "a counter is damaged")                                                     \
+	X(COUNTERS[0].limit = UINT32_MAX, "a counter is damaged")                                            \
+	X(COUNTERS[0].numbers.kind = 0, "a counter is damaged")                                              \
+	X(COUNTERS[0].numbers.shift = 64, "a counter is damaged")                                            \
+	X(CLAUSES[0].has = 16, "a clause has an unknown condition")                                          \
+	X(CLAUSES[0].path = UINT32_MAX, "a clause names a path that is not there")                           \
+	X(CLAUSES[0].host_suffix = 2, "a clause has an unknown condition")                                   \
+	X(CLAUSES[0].nots.offset++, "some clauses lie outside of theirs")                                    \
+	X(CLAUSES[0].nots.offset = copy->clauses.offset, "a 'not' stands inside a 'not'")                    \
+	X(CLAUSES[0].networks.count = UINT32_MAX, "its networks lie outside of it")                          \
+	X(CLAUSES[0].headers.count = UINT32_MAX, "its header tests lie outside of it")                       \
+	X(PATHS[0].segments.count = UINT32_MAX, "its segments lie outside of it")                            \
+	X(PATHS[0].exact = 2, "a path is damaged")                                                           \
+	X(AT(struct image_segment, PATHS[0].segments.offset)->kind = 2, "a path is damaged")                 \
+	X(memset(AT(char, copy->trusted.offset), 0xff, 16), "networks are not in order")                     \
+	X(FIRST(struct image_respond, responds)[1].status = 99, "an answer is damaged")                      \
+	X(FIRST(struct image_respond, responds)[1].body = 4, "an answer is damaged")                         \
+	X(*AT(char, FIRST(struct image_respond, responds)[1].file_type.offset) = '\r',                       \
+	  "an answer is damaged")                                                                            \
+	X(FIRST(struct image_candidate, always)->limit = UINT32_MAX, "a candidate names what is not there")  \
+	X(FIRST(struct image_candidate, candidates)->clause = 1000000,                                       \
+	  "a candidate names what is not there")                                                             \
+	X(HOSTS[0].candidates.count++, "its hosts are damaged")                                              \
+	X(HOSTS[1].host = HOSTS[0].host, "its hosts are damaged")                                            \
+	X(NODES[0].one = 1, "its paths are not in order")                                                    \
+	X(NODES[1].one = 1, "its paths are not in order")                                                    \
+	X(NODES[0].children.count--, "its paths are not in order")                                           \
+	X(NODES[0].children.count = UINT32_MAX, "its edges lie outside of it")                               \
+	X(EDGES(0)[0].node = 0, "its paths are not in order")                                                \
+	X(EDGES(0)[1].node = EDGES(0)[0].node, "its paths are not in order")                                 \
+	X(EDGES(0)[1].text = EDGES(0)[0].text, "its paths are not in order")                                 \
+	X(NODES[1].below.first++, "its lists of candidates are damaged")                                     \
+	X(copy->folded.count--, "its paths are not in order")                                                \
+	X(copy->gateway.listens.count = UINT32_MAX, "its addresses lie outside of it")                       \
+	X(copy->gateway.routes.count = UINT32_MAX, "its routes lie outside of it")
+
+static void test_spoils(const struct image *sample)
+{
+	char why[128];
+
+#define X(change, sentence)                                                                                  \
+	memcpy(copy, sample, sample->size);                                                                  \
+	change;                                                                                              \
+	why[0] = 0;                                                                                          \
+	ok(!image_check(copy, sample->size, why, sizeof why), #change);                                      \
+	is_str(why, sentence, "is said");
+	SPOILS(X)
+#undef X
+	memcpy(copy, sample, sample->size);
+	ok(!image_check(copy, sample->size - 8, why, sizeof why), "cut short");
+	ok(!image_check(copy, 8, why, sizeof why), "shorter than a header");
+	ok(!image_check((char *)copy + 4, sample->size - 4, why, sizeof why), "not aligned");
+	ok(!image_check(copy, 0, NULL, 0), "nothing");
+	ok(image_check(copy, sample->size, why, sizeof why), "the sound one passes");
+}
+
+/* Changed words that often are plausible: small numbers, other words of the image. */
+static void test_random(const struct image *sample)
+{
+	uint64_t state = 4711, passed = 0, sum = 0;
+	uint32_t words = sample->size / 4;
+
+	for (unsigned round = 0; round < 100000; round++) {
+		uint32_t *bytes = (uint32_t *)(void *)copy;
+
+		memcpy(copy, sample, sample->size);
+		for (unsigned changes = 1 + round % 3; changes > 0; changes--) {
+			uint32_t at, value;
+
+			state = state * 6364136223846793005u + 1442695040888963407u;
+			at = (uint32_t)(state >> 33) % words;
+			state = state * 6364136223846793005u + 1442695040888963407u;
+			value = (uint32_t)(state >> 32);
+			switch (value % 4) {
+			case 0:
+				bytes[at] ^= 1u << (value >> 8) % 32;
+				break;
+			case 1:
+				bytes[at] = (value >> 8) % 64;
+				break;
+			case 2:
+				bytes[at] = bytes[(value >> 8) % words];
+				break;
+			default:
+				bytes[at] += (value >> 8) % 17 - 8;
+			}
+		}
+		if (!image_check(copy, sample->size, NULL, 0))
+			continue;
+		passed++;
+		sum += walk_image(copy);
+	}
+	ok(passed > 5000, "many changed images pass the check");
+	ok(sum != 0, "and each of them can be walked");
+	note("%" PRIu64 " passed", passed);
+}
+
+static const struct {
+	const char *method;
+	uint32_t bit;
+} methods[] = {
+	{"GET", IMAGE_METHOD_BIT(GET)},	  {"HEAD", IMAGE_METHOD_BIT(HEAD)},
+	{"POST", IMAGE_METHOD_BIT(POST)}, {"QUERY", IMAGE_METHOD_BIT(QUERY)},
+	{"get", IMAGE_METHOD_OTHER},	  {"GETX", IMAGE_METHOD_OTHER},
+	{"GE", IMAGE_METHOD_OTHER},	  {"", IMAGE_METHOD_OTHER},
+	{"BREW", IMAGE_METHOD_OTHER},
+};
+
+int main(void)
+{
+	struct image *sample = walk_sample();
+
+	copy = sample ? malloc(sample->size) : NULL;
+	if (!ok(copy != NULL, "a sample with something of everything"))
+		return 1;
+	test_spoils(sample);
+	test_random(sample);
+	for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+		is_u64(image_method(text_of(methods[i].method)), methods[i].bit, methods[i].method);
+	free(copy);
+	free(sample);
+	return done_testing();
+}

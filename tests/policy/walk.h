@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* walk: read everything an image that passed image_check says, as doors do. For hostile images: it must end,
+ * and stay inside. */
+#ifndef WEIR_TESTS_POLICY_WALK_H
+#define WEIR_TESTS_POLICY_WALK_H
+
+#include "policy/policy.h"
+#include "tests/policy/subjects.h"
+
+static inline uint64_t walk_text(const struct image *image, struct image_text text)
+{
+	struct text bytes = image_text(image, text);
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < bytes.size; i++)
+		sum += (unsigned char)bytes.data[i];
+	return sum;
+}
+
+static inline uint64_t walk_counters(const struct image *image)
+{
+	const struct algo_time t = {UINT64_C(1) << 40, 1700000000};
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < image->counters.count; i++) {
+		const struct image_counter *counter = image_counter_at(image, i);
+		struct algo_outcome outcome;
+		struct algo_report report;
+
+		algo_step(&counter->numbers, 0, &t, 1, &outcome);
+		algo_describe(&counter->numbers, outcome.state, &t, 1, outcome.allowed, &report);
+		sum += report.remaining + walk_text(image, counter->name) +
+		       walk_text(image, image_limit_at(image, counter->limit)->name);
+	}
+	return sum;
+}
+
+static inline uint64_t walk_limits(const struct image *image)
+{
+	const struct image_respond *responds = image_at(image, image->responds.offset);
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < image->limits.count; i++) {
+		const struct image_limit *limit = image_limit_at(image, i);
+		const struct image_key_part *parts = image_at(image, limit->key.offset);
+		const struct image_respond *respond = &responds[limit->respond];
+
+		for (uint32_t k = 0; k < limit->key.count; k++)
+			sum += walk_text(image, parts[k].name);
+		sum += walk_text(image, limit->key_text) + walk_text(image, limit->match_text) +
+		       walk_text(image, respond->file_type) + walk_text(image, respond->file_text);
+	}
+	return sum;
+}
+
+/* Returns something that depends on all of it, so that nothing is optimised away. */
+static inline uint64_t walk_image(const struct image *image)
+{
+	static const char *const requests[] = {
+		"GET /a/b/c host=www.example.com ip=10.1.2.3 header.k=v",
+		"POST /api/users/7 host=h ip=2001:db8::1",
+		"HEAD /",
+		"GET /A/b/",
+	};
+	const struct image_text *listens = image_at(image, image->gateway.listens.offset);
+	const struct image_route *routes = image_at(image, image->gateway.routes.offset);
+	uint64_t sum = image_checksum(image) + walk_counters(image) + walk_limits(image);
+	char *aloud = policy_read_aloud(image);
+
+	sum += aloud ? strlen(aloud) : 0;
+	free(aloud);
+	for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
+		struct image_hit hits[IMAGE_HITS_MAX];
+		struct subject_store store;
+		size_t count;
+
+		subjects_read(&store, requests[i]);
+		count = image_match(image, &store.subject, hits, IMAGE_HITS_MAX);
+		for (size_t k = 0; k < count; k++) {
+			const struct image_limit *limit = image_limit_at(image, hits[k].limit);
+
+			if (k > 0 && hits[k - 1].limit >= hits[k].limit)
+				abort();
+			if (hits[k].clause != UINT32_MAX)
+				sum += walk_text(image, image_clause_at(image, hits[k].clause)->text);
+			sum += image_exception(image, limit->exempt, &store.subject, 0) != NULL;
+		}
+		sum += image_exception(image, image->exempt, &store.subject, 0) != NULL;
+		sum += image_exception(image, image->deny, &store.subject, 0) != NULL;
+		sum += networks_contain(image_at(image, image->trusted.offset), image->trusted.count,
+					&store.subject.client);
+	}
+	for (uint32_t i = 0; i < image->gateway.listens.count; i++)
+		sum += walk_text(image, listens[i]);
+	for (uint32_t i = 0; i < image->gateway.routes.count; i++)
+		sum += walk_text(image, routes[i].match) + walk_text(image, routes[i].to);
+	return sum + walk_text(image, image->source) + walk_text(image, image->address_header);
+}
+
+/* A policy with something of everything. */
+static inline struct image *walk_sample(void)
+{
+	static const struct limit_spec specs[] = {
+		{.name = "all", .rates = {1, 2, 3}},
+		{.name = "api", .clauses = {"GET,POST /api/* !/api/health", "/api/users/{id}", "host=h"}},
+		{.name = "abc", .clauses = {"/a/b/c header.k=v*", "/a/*/c host=*.example.com", "/a/{x}"}},
+		{.name = "exact", .clauses = {"/A/b/", "/A/*"}, .exact = true},
+		{.name = "office",
+		 .clauses = {"ip=10.0.0.0/8,2001:db8::/32 !header.x=*"},
+		 .mode = IMAGE_SHADOW},
+		{.name = "off", .clauses = {"/off"}, .mode = IMAGE_DISABLED},
+		{.name = "hosts", .clauses = {"host=a", "host=h /b", "host=www.example.com"}},
+	};
+	static struct text listens[] = {{"0.0.0.0:8080", 12}};
+	static struct model_route routes[] = {{.match = {"", 0}, .to = {"http://127.0.0.1:3000", 21}}};
+	struct arena arena = {0};
+	struct model_exception exception = {.reason = TEXT("ours"), .until = 5},
+			       bare = {.reason = TEXT("theirs")};
+	struct model_clause clause;
+	struct model *model;
+	struct image *image;
+
+	if (setjmp(arena.out_of_memory))
+		abort();
+	model = models_model(&arena, specs, sizeof specs / sizeof *specs);
+	clause = models_clause(&arena, "GET /health host=h !/health/x");
+	exception.clauses = &clause;
+	exception.clause_count = 1;
+	models_networks(&arena, TEXT("10.0.0.0/8,192.0.2.0/24"), &bare.networks, &bare.network_count);
+	model->exempt = model->limits[1].exempt = &exception;
+	model->exempt_count = model->limits[1].exempt_count = 1;
+	model->deny = &bare;
+	model->deny_count = 1;
+	model->trusted = bare.networks;
+	model->trusted_count = bare.network_count;
+	model->listens = listens;
+	model->routes = routes;
+	model->listen_count = model->route_count = 1;
+	model->limits[2].respond = (struct model_respond){.status = 503,
+							  .body = IMAGE_BODY_FILE,
+							  .file_type = TEXT("text/html"),
+							  .file_text = TEXT("<p>\n")};
+	image = models_compile(model);
+	arena_free(&arena);
+	return image;
+}
+
+#endif
