@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+# weir run: a gateway from one command: what it passes on, live edits, routes, and a clean stop.
+import json, os, sys; sys.path.insert(0, "tests/lib")
+from weirtest import *
+
+seen = []
+
+
+def answer(method, path, headers, body):
+    seen.append((method, path, {k.lower(): v for k, v in headers.items()}, body))
+    return 200, {"X-Backend": "one"}, b"one"
+
+
+backend = Backend(answer)
+second = Backend(lambda *a: (200, {"X-Backend": "two"}, b"two"))
+
+
+class Gateway:
+    def __init__(self, *argv, json_out=True, **kw):
+        self.dir = folder()
+        self.port = port()
+        self.state = os.path.join(self.dir, "state")
+        self.err = os.path.join(self.dir, "err")
+        self.process = start([WEIR, "run", *argv, "--listen", f"127.0.0.1:{self.port}", "--state", self.state]
+                             + (["--json"] if json_out else []), stdout=subprocess.PIPE, stderr=open(self.err, "w"), env=san_env(), text=True, **kw)
+        text = ""
+        while json_out:
+            line = self.process.stdout.readline()
+            text += line
+            if line in ("}\n", ""):
+                break
+        self.said = json.loads(text) if text else None
+
+    def log(self):
+        return open(self.err).read()
+
+    def get(self, path="/", **kw):
+        return request(self.port, "GET", path, **kw)
+
+
+# without a file
+g = Gateway("--to", f":{backend.port}", "--limit", "3/min")
+is_(g.said["listening"], [f"127.0.0.1:{g.port}"], "it says where it listens")
+is_(g.said["routes"], [{"match": "", "to": f"http://127.0.0.1:{backend.port}"}], "and what it stands in front of")
+ok(os.path.exists(g.said["table"]), "its table is there")
+a = g.get("/a%2Fb?c=%20d", headers={"X-Forwarded-For": "1.1.1.1", "X-Forwarded-Proto": "https", "Host": "shop.example:81"})
+is_((a.status, a["X-Backend"], a["X-RateLimit-Limit"], a["X-RateLimit-Remaining"]), (200, "one", "3", "2"), "a request passes, limited")
+method, path, headers, body = seen[-1]
+is_(path, "/a%2Fb?c=%20d", "its target as the client wrote it")
+is_({k: headers.get(k) for k in ("host", "x-forwarded-for", "x-forwarded-proto", "x-forwarded-host", "x-real-ip", "connection")},
+    {"host": "shop.example:81", "x-forwarded-for": "127.0.0.1", "x-forwarded-proto": "http", "x-forwarded-host": "shop.example:81",
+     "x-real-ip": "127.0.0.1", "connection": None}, "what the application is told; nothing that the client made up")
+big = os.urandom(3 << 20)
+a = request(g.port, "POST", "/", body=big)
+is_((a.status, seen[-1][3] == big), (200, True), "a large body passes unchanged")
+is_([g.get().status for _ in range(3)], [200, 429, 429], "then it is refused")
+is_(len(seen), 3, "refused requests never reach the application")
+r = weir("show", "--json", "--table", g.said["table"])
+is_(json.loads(r.stdout)["control"]["running"], True, "edits are followed")
+edited = open(g.said["policy"]).read().replace("3/min", "30/min")
+write(g.said["policy"], edited)
+ok(wait_until(lambda: g.get()["X-RateLimit-Limit"] == "30", 3), "the policy that was written for it can be edited")
+is_(stop(g.process), 0, "SIGTERM: exit 0")
+is_((os.path.exists(g.said["table"]), os.path.exists(g.state)), (False, False), "table and state are gone")
+is_([n for n in os.listdir(os.path.dirname(g.said["table"])) if n.startswith(os.path.basename(g.said["table"]))]
+    if os.path.exists(os.path.dirname(g.said["table"])) else [], [], "and everything beside it")
+
+# with a file
+home = folder()
+os.chmod(home, 0o755)
+POLICY = """\
+gateway:
+  to: http://127.0.0.1:%d
+%s
+clients:
+  address: {from: x-forwarded-for, trusted: [127.0.0.0/8]}
+limits:
+  per-ip: {rate: 1/min, burst: %d}
+  slow: {match: /slow, key: site, algorithm: leaky-bucket, rate: 2/s, queue: 5}
+"""
+policy = write(f"{home}/policy.yaml", POLICY % (backend.port, "", 4))
+g = Gateway(policy)
+g.get("/", headers={"X-Forwarded-For": "192.0.2.1, 192.0.2.2", "X-Forwarded-Proto": "https"}, source="127.0.0.2")
+h = seen[-1][2]
+is_((h["x-forwarded-for"], h["x-forwarded-proto"], h.get("x-real-ip")), ("192.0.2.1, 192.0.2.2, 127.0.0.2", "https", None),
+    "behind a trusted proxy: appended, and its word is passed on")
+client = {"X-Forwarded-For": "192.0.2.2"}
+is_([g.get(headers=client)["X-RateLimit-Remaining"] for _ in range(2)], ["2", "1"], "the client behind it is counted")
+write(policy, POLICY % (backend.port, "", 8))
+ok(wait_until(lambda: f"burst 8, counters carried over" in g.log(), 3), "an edit is reported")
+a = g.get(headers=client)
+is_((a["X-RateLimit-Limit"], a["X-RateLimit-Remaining"]), ("8", "1"), "in force at the next request; no counter is lost")
+
+write(policy, POLICY % (backend.port, "", 9) + "nonsense: 1\n")
+ok(wait_until(lambda: "is not usable: the policy in force stays" in g.log(), 3), "a broken edit is reported")
+is_(g.get(headers=client)["X-RateLimit-Limit"], "8", "and changes nothing")
+
+routes = f"""  routes:
+    - {{match: /pay/special, to: 'http://127.0.0.1:{backend.port}'}}
+    - {{match: /pay/**, to: 'http://127.0.0.1:{second.port}'}}
+    - {{match: '/users/{{id}}/files', to: 'http://127.0.0.1:{second.port}'}}
+    - {{match: /a.b, to: 'http://127.0.0.1:{second.port}'}}"""
+write(policy, POLICY % (backend.port, routes, 1000))
+ok(wait_until(lambda: "nginx reloads" in g.log(), 5), "an edit of the gateway: nginx reloads by itself")
+ok(wait_until(lambda: g.get("/pay/x", source="127.0.0.3")["X-Backend"] == "two", 5), "the new route holds")
+for path, to in (("/pay", "two"), ("/pay/", "two"), ("/PAY/x/y", "two"), ("/pay/special", "one"), ("/pay/special/", "one"), ("/payx", "one"),
+                 ("/users/7/files", "two"), ("/users/7/8/files", "one"), ("/users//files", "one"), ("/a.b", "two"), ("/axb", "one"), ("/", "one")):
+    is_(g.get(path, source="127.0.0.3")["X-Backend"], to, f"{path} goes to {to}")
+
+# SIGHUP, and stopping while requests wait
+g.process.send_signal(signal.SIGHUP)
+time.sleep(0.5)
+is_(g.get(source="127.0.0.4").status, 200, "after SIGHUP it serves on")
+results = []
+threads = [threading.Thread(target=lambda: results.append(request(g.port, "GET", "/slow", source="127.0.0.5"))) for _ in range(4)]
+[t.start() for t in threads]
+ok(wait_until(lambda: len(results) >= 1, 5), "one passes, three wait their turn")
+started = time.monotonic()
+g.process.send_signal(signal.SIGTERM)
+[t.join() for t in threads]
+is_([r.status for r in results], [200] * 4, "SIGTERM lets those that wait finish")
+is_(g.process.wait(15), 0, "then exit 0")
+within(time.monotonic() - started, 0.5, 8, "as soon as the last has finished")
+is_(os.path.exists(g.said["table"]), False, "the table is gone")
+is_(listening(g.port), False, "the port is free")
+
+# the application is away
+g = Gateway("--to", f":{port()}", "--limit", "3/min")
+is_([g.get().status for _ in range(5)], [502, 502, 502, 429, 429], "the application is away: 502, yet the limits hold")
+is_(stop(g.process), 0, "it stops all the same")
+
+# the words for people
+g = Gateway(write(f"{home}/words.yaml", POLICY % (backend.port, "", 200)), json_out=False)
+said = ""
+while "weir show" not in said:
+    said += g.process.stdout.readline()
+for part in (f"listening on http://127.0.0.1:{g.port} → http://127.0.0.1:{backend.port}\n", "per-ip: every request, by client address: 200 at once",
+             f"edit {home}/words.yaml and save: in force at the next request\n", f"curl -i http://127.0.0.1:{g.port}/\n"):
+    like(said, part, part.strip())
+g.process.send_signal(signal.SIGINT)
+is_(g.process.wait(15), 0, "SIGINT ends it too")
+done()

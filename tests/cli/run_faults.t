@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+# weir run when something is wrong: each case with its message and exit code, found before nginx is started where it can be.
+import glob, json, os, shutil, socket, struct, sys; sys.path.insert(0, "tests/lib")
+from weirtest import *
+
+backend = Backend()
+dir = folder()
+os.chmod(dir, 0o755)
+good = write(f"{dir}/good.yaml", f"gateway: {{to: 'http://127.0.0.1:{backend.port}'}}\nlimits: {{per-ip: {{rate: 1/min, burst: 200}}}}\n")
+
+
+def fails(argv, code, *parts, **kw):
+    state = os.path.join(folder(), "state")
+    r = run(WEIR, "run", *argv, "--state", state, timeout=40, **kw)
+    what = " ".join(argv).replace(dir, "…")
+    is_(r.returncode, code, f"{what}: exit {code}")
+    for part in parts:
+        like(r.stderr, part, f"{what}: {part}")
+    is_(os.path.exists(state), False, f"{what}: nothing is left behind")
+    return r
+
+
+def begin(*argv, **kw):
+    p = start([WEIR, "run", *argv, "--json"], stdout=subprocess.PIPE, stderr=open(f"{dir}/err", "w"), env=san_env(), text=True, **kw)
+    text = ""
+    while True:
+        line = p.stdout.readline()
+        text += line
+        if line in ("}\n", ""):
+            break
+    return p, json.loads(text)
+
+
+free = port()
+here = ("--listen", f"127.0.0.1:{free}")
+
+# ports
+with socket.socket() as s:
+    s.bind(("127.0.0.1", 0))
+    s.listen()
+    taken = s.getsockname()[1]
+    fails((good, "--listen", f"127.0.0.1:{taken}"), 3, f"port {taken} is in use", f"--listen {taken + 1}")
+    fails((good, "--listen", str(taken)), 3, f"port {taken} is in use")
+fails((good, "--listen", "70000"), 2, "cannot listen on '70000'")
+fails((good, "--listen", "example.org:80"), 2, "cannot listen on 'example.org:80'")
+fails((good, "--listen", f"192.0.2.1:{free}"), 3, f"cannot listen on 192.0.2.1:{free}")
+
+# policies
+fails((write(f"{dir}/bad.yaml", "limits: {x: {rate: 5/s, brust: 1}}\n"), *here), 1, "bad.yaml:1:", "did you mean 'burst'?")
+fails((f"{dir}/nope.yaml", *here), 3, "nope.yaml' cannot be read")
+fails((write(f"{dir}/bare.yaml", "limits: {x: {rate: 50/s, burst: 200}}\n"), *here), 1, "nothing to stand in front of", "--to :3000")
+fails(("--to", "ftp://x", *here), 1, "error")
+fails(("--to", ":3000", "--limit", "5 bananas", *here), 1, "error")
+r = run(WEIR, "run")
+is_((r.returncode, "weir run FILE, or weir run --to :3000" in r.stderr), (2, True), "nothing said: exit 2")
+
+# nginx and the module
+fails((good, *here, "--nginx", f"{dir}/nginx"), 3, f"no program {dir}/nginx", "cure: install it (Debian: apt-get install nginx)")
+with open(f"{dir}/notnginx", "w") as f:
+    f.write("#!/bin/sh\necho hello\n")
+os.chmod(f"{dir}/notnginx", 0o755)
+fails((good, *here, "--nginx", f"{dir}/notnginx"), 3, "is not nginx")
+fails((good, *here, "--module", f"{dir}/none.so"), 3, f"cannot read {dir}/none.so", "cure: build it (make)")
+fails((good, *here, "--module", good), 3, "is no nginx module")
+have = run("nginx", "-v").stderr.split("nginx/")[1].split()[0]
+number = struct.pack("<Q", sum(int(a) * b for a, b in zip(have.split("."), (1000000, 1000, 1))))
+module = open(MODULE, "rb").read()
+ok(module.count(number) >= 2, "the module carries nginx's version")
+with open(f"{dir}/other.so", "wb") as f:
+    f.write(module.replace(number, struct.pack("<Q", 1099003)))
+fails((good, *here, "--module", f"{dir}/other.so"), 3, f"is nginx {have}", "was built for nginx 1.99.3", "cure: build weir again")
+for size in (0, 10, 64, 1000, len(module) // 2, len(module) - 100):
+    with open(f"{dir}/cut.so", "wb") as f:
+        f.write(module[:size])
+    r = run(WEIR, "run", good, *here, "--module", f"{dir}/cut.so", "--state", f"{dir}/st")
+    is_(r.returncode, 3, f"a module cut to {size} bytes: exit 3")
+r = weir("doctor", "--table", f"{dir}/none")
+like(r.stdout, "was built for it", "the doctor knows the right one")
+
+# /dev/shm cannot hold the table: nginx's workers say so, requests pass undecided; weir run gives up with the reason
+state = os.path.join(folder(), "s")
+
+# nginx dies
+p, said = begin(good, *here, "--state", f"{dir}/state")
+pid = int(open(f"{dir}/state/nginx.pid").read())
+os.kill(pid, signal.SIGKILL)
+is_(p.wait(10), 3, "nginx is killed: exit 3")
+like(open(f"{dir}/err").read(), "nginx ended (exit code 137)", "it says so")
+ok(wait_until(lambda: not listening(free), 5), "no worker stays behind on the port")
+is_(os.path.exists(said["table"]), False, "the table is gone")
+
+# a second one of the same
+p, said = begin(good, *here, "--state", f"{dir}/state")
+r = run(WEIR, "run", good, "--listen", f"127.0.0.1:{port()}", "--state", f"{dir}/state")
+is_((r.returncode, f"weir run already serves this policy (process {p.pid})" in r.stderr), (3, True), "a second one is refused")
+is_(request(free).status, 200, "the first serves on")
+
+# weir run itself is killed: nginx does not stay behind, and the next start finds table and counters
+before = int(request(free)["X-RateLimit-Remaining"])
+p.kill()
+p.wait()
+ok(wait_until(lambda: not listening(free), 10), "killed: nginx ends too")
+p, said2 = begin(good, *here, "--state", f"{dir}/state")
+is_(said2["table"], said["table"], "started again: the same table")
+is_(int(request(free)["X-RateLimit-Remaining"]), before - 1, "with its counters")
+
+# broken at the next start: the last good one, if asked
+is_(stop(p), 0, "stopped")
+keep = open(good).read()
+write(good, "limits: {")
+r = run(WEIR, "run", good, *here, "--state", f"{dir}/state")
+is_(r.returncode, 1, "broken at the start: exit 1")
+like(r.stderr, "the last good one was kept: to start with that: --last-good", "it says that there is a last good one")
+p, said = begin(good, *here, "--state", f"{dir}/state", "--last-good")
+is_(request(free).status, 200, "--last-good: it serves")
+write(good, keep.replace("200", "300"))
+ok(wait_until(lambda: request(free)["X-RateLimit-Limit"] == "300", 5), "and follows the file once that is repaired")
+is_(stop(p), 0, "stopped again")
+
+# somebody else's state folder
+os.mkdir(f"{dir}/open")
+os.chmod(f"{dir}/open", 0o777)
+r = run(WEIR, "run", good, *here, "--state", f"{dir}/open")
+is_((r.returncode, "that no other can write to" in r.stderr), (3, True), "a state folder that others may write to: exit 3")
+
+# not root: everything under one user
+if os.geteuid() == 0:
+    home = folder()
+    os.chown(home, 65534, 65534)
+
+    def nobody():
+        os.setgroups([])
+        os.setgid(65534)
+        os.setuid(65534)
+    p, said = begin(good, *here, "--state", f"{home}/state", preexec_fn=nobody)
+    is_((request(free).status, os.stat(said["table"]).st_uid), (200, 65534), "not root: it works under its own user")
+    write(good, keep.replace("200", "400"))
+    ok(wait_until(lambda: request(free)["X-RateLimit-Limit"] == "400", 5), "edits are followed")
+    r = weir("show", "--json", "--table", said["table"])
+    is_(json.loads(r.stdout)["policy"]["file"], "same", "root can look at it")
+    is_(weir("reset", "--all", "--table", said["table"]).returncode, 0, "and write to it")
+    is_({os.stat(f).st_uid for f in glob.glob(said["table"] + "*")}, {65534}, "without leaving anything of root's there")
+    is_(stop(p), 0, "it stops")
+    is_(os.path.exists(said["table"]), False, "and cleans up")
+
+# a bare port: every address, both families
+p, said = begin(good, "--listen", str(free), "--state", f"{dir}/state")
+is_(said["listening"][0], f"0.0.0.0:{free}", "a bare port listens on every address")
+is_(request(free).status, 200, "which answers")
+if f"[::]:{free}" in said["listening"]:
+    with socket.create_connection(("::1", free), 5) as s:
+        s.sendall(b"GET / HTTP/1.0\r\n\r\n")
+        like(s.recv(100).decode(), "200 OK", "and over IPv6")
+is_(stop(p), 0, "stopped")
+done()
