@@ -74,7 +74,7 @@ static int plan(struct run *run)
 	    (status = run_choose_user(run)) != STATUS_FINE || (status = run_choose_ports(run)) != STATUS_FINE)
 		return status;
 	if (policy_table_path(run->source, run->worker_uid, run->table, sizeof run->table))
-		return STATUS_FINE;
+		return run_check_room(run);
 	out_error("the path of %s is too long", run->source);
 	return STATUS_USAGE;
 }

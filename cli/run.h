@@ -55,6 +55,8 @@ int run_read_policy(struct run *run);
 int run_choose_user(struct run *run);
 /* Makes and locks the state folder; knows all places in it. Before the policy is read. */
 int run_make_state(struct run *run);
+/* Is there room for the table? */
+int run_check_room(const struct run *run);
 /* Removes everything that was ours, the table too; the last good copy of a FILE stays. */
 void run_remove_state(struct run *run);
 /* The listening addresses, from --listen, else the policy, else 8080; refuses those that are taken by others.

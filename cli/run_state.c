@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "cli/out.h"
@@ -104,6 +105,26 @@ int run_make_state(struct run *run)
 	if (!run->file && !inside(run, "policy.yaml", run->source, sizeof run->source))
 		return out_failure(WEIR_SYSTEM, "the path of the state folder is too long");
 	return STATUS_FINE;
+}
+
+/* nginx's workers would find out one after the other, and let everything pass undecided meanwhile. */
+int run_check_room(const struct run *run)
+{
+	char folder[PLACE_MAX], why[2 * PLACE_MAX], left[32];
+	struct statvfs fs;
+	if (access(run->table, F_OK) == 0)
+		return STATUS_FINE; /* it has its room already */
+	snprintf(folder, sizeof folder, "%s", run->table);
+	for (char *slash; statvfs(folder, &fs) != 0 && (slash = strrchr(folder, '/')) && slash != folder;)
+		*slash = '\0';
+	uint64_t room = (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize;
+	/* an eighth more: the ledger, the image, a second image while an edit is published */
+	if (room >= TABLE_SIZE_DEFAULT + TABLE_SIZE_DEFAULT / 8)
+		return STATUS_FINE;
+	snprintf(why, sizeof why,
+		 "%s has %s bytes free: too little for a table of 16 MB (docker: --shm-size=64m)", folder,
+		 out_number(room, left, sizeof left));
+	return out_failure(WEIR_NO_SPACE, why);
 }
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *where)
