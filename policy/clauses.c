@@ -13,33 +13,29 @@ void compile_count_clauses(const struct model_clause *clauses, size_t count, siz
 	}
 }
 
-/* Writes image.paths[next]; gives the pattern and where its literals lie, for the index. */
+/* Writes image.paths[next]; gives the pattern for the index. */
 static uint32_t compile_path(struct compiler *c, const struct model_clause *clause, bool exact,
-			     struct pattern **pattern, struct image_text **texts)
+			     const struct pattern **pattern)
 {
 	struct image_path path = {.exact = exact};
 	struct pattern *read = arena_alloc(&c->arena, sizeof *read);
-	struct image_text *placed;
 	struct image *image;
 	char why[256];
 
 	if (!pattern_read(&c->arena, clause->path, exact, read, why, sizeof why))
 		compile_refuse(c, clause->mark, "%s", why);
-	placed = arena_alloc(&c->arena, (read->count + 1) * sizeof *placed);
 	path.rest = read->rest;
 	path.text = builder_text(&c->builder, clause->path);
-	for (size_t i = 0; i < read->count; i++)
-		placed[i] = builder_text(&c->builder, read->segments[i].text);
 	path.segments = builder_span(&c->builder, read->count, sizeof(struct image_segment));
 	for (size_t i = 0; i < read->count; i++) {
+		struct image_text text = builder_text(&c->builder, read->segments[i].text);
 		struct image_segment *segments = builder_at(&c->builder, path.segments.offset);
 
-		segments[i] = (struct image_segment){read->segments[i].kind, placed[i]};
+		segments[i] = (struct image_segment){read->segments[i].kind, text};
 	}
 	image = builder_at(&c->builder, 0);
 	((struct image_path *)builder_at(&c->builder, image->paths.offset))[c->next_path] = path;
 	*pattern = read;
-	*texts = placed;
 	return c->next_path++;
 }
 
@@ -91,13 +87,8 @@ static struct image_clause compile_clause(struct compiler *c, const struct model
 		out.methods = with_twin(clause->methods);
 	}
 	if (clause->path.size > 0) {
-		struct pattern *pattern;
-		struct image_text *texts;
-
 		out.has |= IMAGE_HAS_PATH;
-		out.path = compile_path(c, clause, exact, &pattern, &texts);
-		entry->path = pattern;
-		entry->texts = texts;
+		out.path = compile_path(c, clause, exact, &entry->path);
 	}
 	if (host.size > 0) {
 		out.has |= IMAGE_HAS_HOST;

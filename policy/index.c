@@ -185,10 +185,12 @@ static struct image_span build_trie(struct indexer *x, size_t low, size_t high, 
 			size_t end = run_end(x->entries, at, run.high, run.depth);
 
 			if (k < children.count) {
+				/* copied, so that the texts that a search compares are neighbours */
+				struct image_text text = builder_text(
+					x->builder, x->entries[at].path->segments[run.depth].text);
 				struct image_edge *edges = builder_at(x->builder, children.offset);
 
-				edges[k] = (struct image_edge){x->entries[at].texts[run.depth],
-							       (uint32_t)count};
+				edges[k] = (struct image_edge){text, (uint32_t)count};
 			} else {
 				nodes[i].one = (uint32_t)count;
 			}

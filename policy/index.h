@@ -9,10 +9,9 @@
 
 struct index_entry { /* one clause of one enabled limit */
 	struct image_candidate candidate;
-	uint32_t counters;		/* of its limit */
-	struct text host;		/* exact host, or "" */
-	const struct pattern *path;	/* NULL: none */
-	const struct image_text *texts; /* of the path's literals, one per segment, already in the image */
+	uint32_t counters;	    /* of its limit */
+	struct text host;	    /* exact host, or "" */
+	const struct pattern *path; /* NULL: none */
 };
 
 /* Sorts `entries` and fills always, hosts, candidates, folded and exact of the image at offset 0. Returns an
