@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 # weir run: a gateway from one command: what it passes on, live edits, routes, and a clean stop.
-import json, os, sys; sys.path.insert(0, "tests/lib")
+import json, os, socket, sys, threading; sys.path.insert(0, "tests/lib")
 from weirtest import *
 
 seen = []
@@ -129,6 +129,40 @@ is_(listening(g.port), False, "the port is free")
 g = Gateway("--to", f":{port()}", "--limit", "3/min")
 is_([g.get().status for _ in range(5)], [502, 502, 502, 429, 429], "the application is away: 502, yet the limits hold")
 is_(stop(g.process), 0, "it stops all the same")
+
+# a websocket: the upgrade passes, and bytes flow both ways
+upgrade = socket.socket()
+upgrade.bind(("127.0.0.1", 0))
+upgrade.listen()
+
+
+def echo():
+    c = upgrade.accept()[0]
+    data = b""
+    while b"\r\n\r\n" not in data:
+        data += c.recv(4096)
+    head = data.decode().lower()
+    good = "upgrade: websocket" in head and "connection: upgrade" in head
+    c.sendall(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n" if good else b"HTTP/1.1 400 No\r\n\r\n")
+    c.sendall(b"<" + c.recv(100) + b">")
+    c.close()
+
+
+threading.Thread(target=echo, daemon=True).start()
+g = Gateway("--to", f":{upgrade.getsockname()[1]}")
+with socket.create_connection(("127.0.0.1", g.port), 10) as s:
+    s.sendall(b"GET /ws HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n")
+    data = b""
+    while b"\r\n\r\n" not in data:
+        data += s.recv(4096)
+    ok(data.startswith(b"HTTP/1.1 101 "), "a websocket is upgraded")
+    ok(b"X-RateLimit-Limit: 100" in data, "and counted")
+    s.sendall(b"ping")
+    data = data.split(b"\r\n\r\n", 1)[1]
+    while len(data) < 6:
+        data += s.recv(100)
+    is_(data, b"<ping>", "bytes flow both ways")
+is_(stop(g.process), 0, "it stops")
 
 # the words for people
 g = Gateway(write(f"{home}/words.yaml", POLICY % (backend.port, "", 200)), json_out=False)

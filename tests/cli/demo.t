@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+# The demo, as `make run` calls it, without a terminal: the loops it prints show what it promises; SIGTERM ends all of it.
+import os, re, shutil, socket, sys; sys.path.insert(0, "tests/lib")
+from weirtest import *
+
+p = port()
+out = os.path.join(folder(), "out")
+demo = start(["scripts/demo", BUILD], stdout=open(out, "w"), stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=dict(san_env(), PORT=str(p)))
+
+
+def text():
+    return open(out).read()
+
+
+ok(wait_until(lambda: "weir show --table" in text() or demo.poll() is not None, 30), "it starts")
+loops = re.findall(r"^  (curl .*)$", text(), re.M)
+is_(len(loops), 4, "it prints loops to paste")
+
+
+def paste(loop):
+    return run("bash", "-c", loop).stdout
+
+
+def reset():
+    is_(weir("reset", "--all", "--policy", "examples/demo.yaml").returncode, 0, "a fresh start")
+
+
+reset()
+codes = paste(loops[0]).split()
+is_((len(codes), codes[:30]), (40, ["200"] * 30), "thirty at once")
+ok("429" in codes, "then 429")
+reset()
+a = paste(loops[1])
+like(a, "HTTP/1.1 429", "a refusal")
+like(a, "Retry-After: 1", "with Retry-After")
+like(a, "X-RateLimit-Limit: 30", "and the rate headers")
+like(a, '"error"', "and a body")
+reset()
+codes = paste(loops[2]).split()
+is_(codes, ["401"] * 5 + ["429"] * 2, "five guesses")
+reset()
+lines = sorted(paste(loops[3]).splitlines(), key=lambda l: float(l.split()[2]))
+is_([l.split()[0] for l in lines], ["200"] * 4, "four reports")
+within(float(lines[-1].split()[2]), 1.2, 3.0, "the last waits its turn")
+like(run("bash", "-c", f"{BUILD}/weir show --policy examples/demo.yaml").stdout, "login", "what happened so far")
+backend = int(re.search(r"backend on port (\d+)", text()).group(1))
+r = run("scripts/demo", BUILD, env={"PORT": str(p)})
+is_((r.returncode, f"port {p} is in use; choose another: make run PORT={p + 1}" in r.stderr), (3, True), "a port in use: the cure")
+is_(run("scripts/demo", BUILD, env={"PORT": "x"}).returncode, 2, "no port: exit 2")
+is_(stop(demo, seconds=30), 0, "SIGTERM: exit 0")
+is_((listening(p), listening(backend)), (False, False), "nothing listens any more")
+
+r = run("scripts/install", BUILD, folder(), "/usr", timeout=30)
+is_(r.returncode, 0, "install into a folder")
+root = r.stdout.split("installed under ")[1].strip()[:-len("/usr")]
+ok(os.access(f"{root}/usr/bin/weir", os.X_OK), "the command")
+like(run(f"{root}/usr/bin/weir", "version", env=san_env()).stdout, f"{root}/usr/lib/weir/ngx_http_weir_module.so for nginx", "which finds its module")
+for path in ("share/man/man1/weir.1", "share/man/man5/weir-policy.5", "share/bash-completion/completions/weir"):
+    ok(os.path.getsize(f"{root}/usr/{path}") > 0, path)
+like(open(f"{root}/usr/lib/systemd/system/weir.service").read(), "ExecStart=/usr/bin/weir run /etc/weir/policy.yaml", "the unit")
+done()
