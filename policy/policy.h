@@ -4,7 +4,7 @@
  *
  *   policy_load      read, check, compile; findings on the way    (anyone)
  *   policy_publish   rows from the ledger, rename, generation      (publisher, gate)
- *   policy_current   map the published image                       (every door)
+ *   policy_current   read the published image                      (every door)
  */
 #ifndef WEIR_POLICY_POLICY_H
 #define WEIR_POLICY_POLICY_H
@@ -29,8 +29,8 @@ struct policy { /* what policy_load gives; free with policy_free */
 	struct policy_finding findings[POLICY_FINDINGS_MAX]; /* in order of place */
 	size_t finding_count;				     /* kept */
 	size_t errors, warnings;			     /* found in all, kept or not */
-	/* For a watcher, NULL-terminated: every file read (the policy, includes, pages), and the folders that the
-	 * patterns of includes look into. */
+	/* For a watcher, NULL-terminated: every file read (the policy, includes, pages), and the folders that
+	 * the patterns of includes look into. */
 	char **files, **folders;
 };
 
@@ -62,7 +62,7 @@ struct publish_report {
 	uint32_t converted; /* counters whose numbers changed and are carried over */
 	uint32_t started;   /* counters that did not exist before (a new limit, or a new key) */
 	uint32_t dropped;   /* counters of the old image that the new one no longer has */
-	char words[1024];   /* the same in sentences, naming limits */
+	char words[1024];   /* the same in sentences, naming limits, one a line without the last newline */
 };
 /* Publishes a copy of `image`: assigns rows, writes path.policy privately, renames it, sets the generation.
  * Atomic: a reader sees the old or the new one; on any error nothing has changed. Waits at most 5 s for
@@ -70,15 +70,19 @@ struct publish_report {
 enum weir_error policy_publish(struct table *table, const struct image *image, struct publish_report *report,
 			       char *why, size_t size);
 
-/* A mapped image; the process's own reference count (not for threads). */
+/* The published image in memory of our own (small, and nobody can cut it short under us); the process's own
+ * reference count (not for threads). */
 struct policy_image {
 	const struct image *image;
 	size_t size;
 	unsigned references;
 };
-/* Maps what is published now and verifies it. *out has one reference. */
+/* Reads what is published now and verifies it: image, checksum, its rows in the ledger. *out has one
+ * reference. It is never older than table_generation was before the call, but can be newer (a publisher tells
+ * last, and may be killed before): remember the generation read before the call, and call again when that has
+ * changed. */
 enum weir_error policy_current(struct table *table, struct policy_image **out, char *why, size_t size);
 struct policy_image *policy_hold(struct policy_image *image);
-void policy_drop(struct policy_image **image); /* NULL-safe; unmaps at the last one */
+void policy_drop(struct policy_image **image); /* NULL-safe; frees at the last one */
 
 #endif
