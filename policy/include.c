@@ -100,11 +100,6 @@ static bool read_file(struct load *load, const struct join *join, const char *pa
 		return false;
 	}
 	if (stat(path, &status) == 0) {
-		if (!S_ISREG(status.st_mode)) { /* reading a pipe or a device may never end */
-			diag_error(load, mark, "'%.*s' cannot be read: it is not a regular file",
-				   SHOW(text_of(path)));
-			return true;
-		}
 		for (size_t i = 0; i < load->source_count; i++) {
 			const struct source *other = load->sources[i];
 			if (other->inode != status.st_ino || other->device != status.st_dev)

@@ -19,23 +19,26 @@ static const struct {
 	const char *heading, *say;
 } sections[SECTION_COUNT] = {
 	[SECTION_FILE] = {"The file", "The words at the file's first level."},
-	[SECTION_GATEWAY] = {"gateway", "Where `weir run` listens, and the backends behind it."},
-	[SECTION_ROUTE] = {"gateway.routes",
+	[SECTION_GATEWAY] = {"Inside gateway", "Where `weir run` listens, and the backends behind it."},
+	[SECTION_ROUTE] = {"Inside gateway.routes",
 			   "Each entry of the list sends some paths to a backend of their own."},
-	[SECTION_CLIENTS] = {"clients", "Who the clients are."},
+	[SECTION_CLIENTS] = {"Inside clients", "Who the clients are."},
 	[SECTION_ADDRESS] =
-		{"clients.address",
+		{"Inside clients.address",
 		 "Where the client's address comes from. The address decides who is limited, so only "
 		 "proxies that are named may say it."},
-	[SECTION_NETWORK] = {"clients.networks", "Each network is a list, or a file."},
-	[SECTION_EXCEPTION] = {"exempt and deny",
+	[SECTION_NETWORK] = {"Inside clients.networks", "Each network is a list, or a file."},
+	[SECTION_EXCEPTION] = {"Inside exempt and deny",
 			       "The entries of `clients.exempt`, `clients.deny` and a limit's `exempt`. All "
 			       "conditions of an entry must hold. "
 			       "A bare value is an `ip`, or a `match` if it has a path in it."},
-	[SECTION_LIMIT] = {"limits", "The words of one limit."},
-	[SECTION_MATCH] = {"match", "The long form of a match. All conditions must hold."},
-	[SECTION_RESPOND] = {"respond", "What clients get; at the file's first level, and inside a limit."},
-	[SECTION_BODY] = {"respond.body", "A page of your own."},
+	[SECTION_LIMIT] =
+		{"Inside a limit",
+		 "Several limits can hold for one request; each has these words. Only `rate` is needed."},
+	[SECTION_MATCH] = {"Inside match", "The long form of a match. All conditions must hold."},
+	[SECTION_RESPOND] = {"Inside respond",
+			     "What clients get; at the file's first level, and inside a limit."},
+	[SECTION_BODY] = {"Inside respond.body", "A page of your own."},
 };
 
 static void write_values(FILE *out, const char *of)
@@ -76,7 +79,7 @@ char *policy_schema_markdown(void)
 		return NULL;
 	fputs(schema_prose_begin, out);
 	for (enum word_section section = 0; section < SECTION_COUNT; section++) {
-		fprintf(out, "\n## %s\n\n%s\n\n", sections[section].heading, sections[section].say);
+		fprintf(out, "## %s\n\n%s\n\n", sections[section].heading, sections[section].say);
 		words_each(section, write_word, out);
 	}
 	fputs(schema_prose_grammar, out);

@@ -32,10 +32,13 @@ const char schema_prose_begin[] =
 	"respond: {body: problem}\n"
 	"```\n"
 	"\n"
-	"**Reading on.** [The file](#the-file) and its sections: [gateway](#gateway) · [clients](#clients) · [limits](#limits) ·\n"
-	"[match](#match) · [respond](#respond). Then the grammar: [how much](#how-much) · [who is counted](#who-is-counted) ·\n"
-	"[which requests](#which-requests) · [how it is counted](#how-it-is-counted) · [several limits](#several-limits) ·\n"
-	"[several files](#several-files-and-the-environment) · [findings](#findings).\n";
+	"**Reading on.** [The file](#the-file), and inside it: [gateway](#inside-gateway) · [clients](#inside-clients) ·\n"
+	"[a limit](#inside-a-limit) · [match](#inside-match) · [respond](#inside-respond). Then the grammar: [how much](#how-much) ·\n"
+	"[who is counted](#who-is-counted) · [which requests](#which-requests) · [how it is counted](#how-it-is-counted) ·\n"
+	"[several limits](#several-limits) · [several files](#several-files-and-the-environment) · [findings](#findings).\n"
+	"\n"
+	"Every example here is a whole file and is tested; those about another section leave the limits out.\n"
+	"\n";
 
 const char schema_prose_grammar[] =
 	"## How much\n"

@@ -11,13 +11,16 @@
 #include "policy/load.h"
 #include "policy/utf8.h"
 
-static bool slurp(struct load *load, size_t max, struct text *out, struct source *source, const char **why)
+static bool slurp(struct load *load, bool any, size_t max, struct text *out, struct source *source,
+		  const char **why)
 {
 	struct stat status;
 	if (fstat(load->fd, &status) != 0)
 		return *why = strerror(errno), false;
 	if (S_ISDIR(status.st_mode))
 		return *why = "it is a folder", false;
+	if (!any && !S_ISREG(status.st_mode))
+		return *why = "it is not a regular file", false;
 	if (source) {
 		source->device = status.st_dev;
 		source->inode = S_ISREG(status.st_mode) ? status.st_ino : 0;
@@ -49,11 +52,12 @@ static bool slurp(struct load *load, size_t max, struct text *out, struct source
 bool source_slurp(struct load *load, const char *path, size_t max, struct text *out, struct source *source,
 		  const char **why)
 {
-	bool standard_input = strcmp(path, "-") == 0;
-	load->fd = standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+	/* The policy itself may be a pipe. What it names may not: a loader that hangs is worse than a finding. */
+	bool any = source && !source->includer, standard_input = any && strcmp(path, "-") == 0;
+	load->fd = standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | (any ? 0 : O_NONBLOCK));
 	if (load->fd < 0)
 		return *why = strerror(errno), false;
-	bool good = slurp(load, max, out, source, why);
+	bool good = slurp(load, any, max, out, source, why);
 	if (!standard_input)
 		close(load->fd);
 	load->fd = -1;
@@ -129,7 +133,7 @@ struct source *source_read(struct load *load, const char *name, struct text text
 		if (text.size > SOURCE_FILE_MAX)
 			why = "it is larger than 4096 KiB";
 	} else {
-		if (strcmp(name, "-") != 0)
+		if (includer || strcmp(name, "-") != 0)
 			load_watch_file(load, source->name);
 		source_slurp(load, name, SOURCE_FILE_MAX, &text, source, &why);
 	}

@@ -4,23 +4,13 @@
 
 const struct word words_answer[] = {
 	{SECTION_RESPOND, "status", TYPE_NUMBER, 0, "`429`", "The status of a refusal, 400 to 599.",
-	 "respond: {status: 503}\n"
-	 "limits:\n"
-	 "  per-ip: {rate: 50/s, burst: 100}\n"},
+	 "respond: {status: 503}\n"},
 	{SECTION_RESPOND, "headers", TYPE_CHOICES, 0, "`[x-ratelimit, ratelimit]`",
-	 "Which rate headers answers carry, allowed and refused ones.",
-	 "respond: {headers: [ratelimit]}\n"
-	 "limits:\n"
-	 "  per-ip: {rate: 50/s, burst: 100}\n"},
+	 "Which rate headers answers carry, allowed and refused ones.", "respond: {headers: [ratelimit]}\n"},
 	{SECTION_RESPOND, "body", TYPE_BODY, SECTION_BODY, "`json`",
-	 "What a refusal says. `{file: 429.html}` sends a page of your own.",
-	 "respond: {body: problem}\n"
-	 "limits:\n"
-	 "  per-ip: {rate: 50/s, burst: 100}\n"},
+	 "What a refusal says. `{file: 429.html}` sends a page of your own.", "respond: {body: problem}\n"},
 	{SECTION_RESPOND, "cors", TYPE_CHOICE, 0, "`mirror`", "What browsers of other origins may read.",
-	 "respond: {cors: none}\n"
-	 "limits:\n"
-	 "  per-ip: {rate: 50/s, burst: 100}\n"},
+	 "respond: {cors: none}\n"},
 	{SECTION_BODY, "file", TYPE_TEXT, 0, "",
 	 "A page, relative to the policy, of at most 64 KiB. Its type comes from its name: .html, .htm, "
 	 ".txt, .json, .xml, .svg.",

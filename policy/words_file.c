@@ -22,21 +22,15 @@ const struct word words_file[] = {
 	{SECTION_FILE, "clients", TYPE_SECTION, SECTION_CLIENTS, "",
 	 "Who the clients are: where their address comes from, and who is exempt or denied.",
 	 "clients:\n"
-	 "  exempt: [{match: GET /healthz, reason: the load balancer asks every second}]\n"
-	 "limits:\n"
-	 "  per-ip: {rate: 50/s, burst: 100}\n"},
+	 "  exempt: [{match: GET /healthz, reason: the load balancer asks every second}]\n"},
 	{SECTION_FILE, "respond", TYPE_SECTION, SECTION_RESPOND, "",
 	 "What a refused client gets, and which headers everyone gets. The same words inside a limit hold "
 	 "for that limit; what it does "
 	 "not say holds from here.",
-	 "respond: {status: 429, body: problem}\n"
-	 "limits:\n"
-	 "  per-ip: {rate: 50/s, burst: 100}\n"},
+	 "respond: {status: 429, body: problem}\n"},
 	{SECTION_FILE, "gateway", TYPE_SECTION, SECTION_GATEWAY, "",
 	 "Where `weir run` listens and what it stands in front of. Other doors do not need it.",
-	 "gateway: {listen: 8080, to: 'http://127.0.0.1:3000'}\n"
-	 "limits:\n"
-	 "  per-ip: {rate: 50/s, burst: 100}\n"},
+	 "gateway: {listen: 8080, to: 'http://127.0.0.1:3000'}\n"},
 	{SECTION_FILE, "include", TYPE_TEXTS, 0, "",
 	 "Further files, as names or patterns, relative to this one. Their sections are joined with this "
 	 "file's: limits and networks "
@@ -45,9 +39,7 @@ const struct word words_file[] = {
 	 "error that names both places. A pattern that finds nothing is fine; a name that does not exist is "
 	 "an error. At most 1,000 "
 	 "files of 4 MiB.",
-	 "include: conf.d/*.yaml\n"
-	 "limits:\n"
-	 "  per-ip: {rate: 50/s, burst: 100}\n"},
+	 "include: conf.d/*.yaml\n"},
 	LATER(FILE, "plans", "numbers that differ by who the client is"),
 	LATER(FILE, "store", "counters shared by many machines"),
 	LATER(FILE, "alerts", "webhooks when a client keeps hitting its limit"),
@@ -60,25 +52,19 @@ const struct word words_file[] = {
 	 "address.",
 	 "gateway:\n"
 	 "  listen: [8080, '127.0.0.1:8081']\n"
-	 "  to: http://127.0.0.1:3000\n"
-	 "limits:\n"
-	 "  per-ip: {rate: 50/s, burst: 100}\n"},
+	 "  to: http://127.0.0.1:3000\n"},
 	{SECTION_GATEWAY, "to", TYPE_BACKEND, 0, "",
 	 "The backend: `http://host:port`. `:3000`, `3000` and `localhost:3000` mean port 3000 on 127.0.0.1. "
 	 "Needed unless `routes` "
 	 "name one for every path.",
-	 "gateway: {to: ':3000'}\n"
-	 "limits:\n"
-	 "  per-ip: {rate: 50/s, burst: 100}\n"},
+	 "gateway: {to: ':3000'}\n"},
 	{SECTION_GATEWAY, "routes", TYPE_LIST, SECTION_ROUTE, "",
 	 "Other backends for some paths. The first route whose pattern matches wins; what no route matches "
 	 "goes to `to`.",
 	 "gateway:\n"
 	 "  to: http://127.0.0.1:3000\n"
 	 "  routes:\n"
-	 "    - {match: /pay/**, to: 'http://127.0.0.1:4000'}\n"
-	 "limits:\n"
-	 "  per-ip: {rate: 50/s, burst: 100}\n"},
+	 "    - {match: /pay/**, to: 'http://127.0.0.1:4000'}\n"},
 	LATER(GATEWAY, "panel", "the web panel"),
 
 	{SECTION_ROUTE, "match", TYPE_TEXT, 0, "",
@@ -86,14 +72,10 @@ const struct word words_file[] = {
 	 "gateway:\n"
 	 "  routes:\n"
 	 "    - {match: /pay/**, to: ':4000'}\n"
-	 "    - {match: /**, to: ':3000'}\n"
-	 "limits:\n"
-	 "  per-ip: {rate: 50/s, burst: 100}\n"},
+	 "    - {match: /**, to: ':3000'}\n"},
 	{SECTION_ROUTE, "to", TYPE_BACKEND, 0, "", "The backend of these paths.",
 	 "gateway:\n"
 	 "  to: ':3000'\n"
-	 "  routes: [{match: /static/*, to: 'http://files.internal:8000'}]\n"
-	 "limits:\n"
-	 "  per-ip: {rate: 50/s, burst: 100}\n"},
+	 "  routes: [{match: /static/*, to: 'http://files.internal:8000'}]\n"},
 	{0},
 };
