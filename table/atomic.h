@@ -57,11 +57,35 @@ static inline void atomic_add_own(uint64_t *p, uint64_t n)
 	__atomic_store_n(p, __atomic_load_n(p, __ATOMIC_RELAXED) + n, __ATOMIC_RELAXED);
 }
 
+/* Counts to a number that nobody else gets. A full barrier on x86-64, an acquire and release everywhere. */
+static inline uint64_t atomic_count(uint64_t *p)
+{
+	return __atomic_add_fetch(p, 1, __ATOMIC_ACQ_REL);
+}
+
 static inline bool atomic_cas(uint64_t *p, uint64_t from, uint64_t to)
 {
 	return __atomic_compare_exchange_n(p, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
+#if defined(__SANITIZE_THREAD__)
+void __tsan_acquire(void *address);
+void __tsan_release(void *address);
+
+/* libtsan (gcc 12) does the builtin's work under a lock of its own process, with two plain stores: between
+ * processes that is no compare-and-swap at all. So the instruction itself, and its order told by hand. */
+static inline bool atomic_cas_pair(uint64_t *p, uint64_t from0, uint64_t from1, uint64_t to0, uint64_t to1)
+{
+	bool done;
+	__tsan_release(p);
+	__asm__ volatile("lock cmpxchg16b %1"
+			 : "=@ccz"(done), "+m"(*(atomic_pair *)(void *)p), "+a"(from0), "+d"(from1)
+			 : "b"(to0), "c"(to1)
+			 : "memory");
+	__tsan_acquire(p);
+	return done;
+}
+#else
 /* The one transition of a slot: both words or neither. `p` is 16-byte aligned. A full barrier. */
 static inline bool atomic_cas_pair(uint64_t *p, uint64_t from0, uint64_t from1, uint64_t to0, uint64_t to1)
 {
@@ -69,6 +93,7 @@ static inline bool atomic_cas_pair(uint64_t *p, uint64_t from0, uint64_t from1, 
 	atomic_pair to = (atomic_pair)to1 << 64 | to0;
 	return __sync_bool_compare_and_swap((atomic_pair *)(void *)p, from, to);
 }
+#endif
 
 /* One order for all of these, whoever makes them: of two processes that each store and then look at the
  * other's word, at least one sees what the other stored. Not fences: ThreadSanitizer does not know them. */

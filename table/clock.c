@@ -93,9 +93,11 @@ enum weir_error clock_open(struct table *table)
 		/* The first opening since a boot. The stamp is at most a second behind the last charge; two
 		 * more and time has not stepped back for anyone. If we die in here, the next one does it
 		 * again from the same stamp: the boot id is written last. */
-		offset = (int64_t)(atomic_get(&clock->stamp) + 2 * SECOND) -
-			 (read_clock(CLOCK_BOOTTIME) - shift);
-		if (!table->read_only) {
+		uint64_t stamp = atomic_get(&clock->stamp);
+		bool damaged = stamp >= ALGO_TIME_MAX; /* INT64_MAX is refused below */
+		offset = damaged ? INT64_MAX
+				 : (int64_t)(stamp + 2 * SECOND) - (read_clock(CLOCK_BOOTTIME) - shift);
+		if (!table->read_only && !damaged) {
 			atomic_set((uint64_t *)&clock->offset, (uint64_t)offset);
 			atomic_set(&clock->boot[0], boot[0]);
 			atomic_set(&clock->boot[1], boot[1]);

@@ -47,7 +47,6 @@ struct table {
 	struct siphash_key secret;
 	struct stats_area *area;      /* own; a private dummy if read-only */
 	struct process_line *process; /* own; NULL if read-only */
-	uint64_t nonce;		      /* claims made: own copy of process->nonce */
 	struct handle_ledger ledger;
 	struct handle_clock clock;
 	uint32_t shun[HANDLE_SHUN];

@@ -12,13 +12,14 @@
 #include "table/evict.h"
 #include "table/probe.h"
 
-/* A word no claim has borne before: the process slot is ours alone, and its counter outlives its owners. It
- * is stored before the claim can be seen, so a successor never repeats it (I4). */
+/* A word no claim has borne before: the counter belongs to the process slot and outlives its owners, and it
+ * has moved on before the claim can be seen (I4). Atomic although the process slot has one owner: a program
+ * that forks with an open handle breaks its own statistics, but must not break everyone's I1. */
 static uint64_t fresh_claim(struct table *table)
 {
-	atomic_set(&table->process->nonce, ++table->nonce);
+	uint64_t nonce = atomic_count(&table->process->nonce);
 	return LAYOUT_CLAIM | (uint64_t)table->process_index << LAYOUT_NONCE_BITS |
-	       (table->nonce & ((UINT64_C(1) << LAYOUT_NONCE_BITS) - 1));
+	       (nonce & ((UINT64_C(1) << LAYOUT_NONCE_BITS) - 1));
 }
 
 static bool read_same(struct table *table, struct slot *slot, uint64_t tag, uint32_t row,

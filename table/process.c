@@ -50,7 +50,6 @@ enum weir_error process_open(struct table *table)
 		table->process = line;
 		table->process_index = i;
 		table->area = &table->areas[i];
-		table->nonce = atomic_get(&line->nonce); /* I4: goes on where the last owner stopped */
 		atomic_set32(&line->pid, (uint32_t)getpid());
 		atomic_set32(&line->owners, atomic_get32(&line->owners) + 1);
 		hold_current(table);

@@ -252,15 +252,15 @@ static void check_nonces(const struct rig *rig)
 	uint32_t row = rig_row(table, 99, &numbers, 1);
 	struct algo_time t = {.now = NOW};
 	struct table_look look;
-	uint64_t first = table->nonce;
+	uint64_t first = table->process->nonce;
 	for (uint64_t i = 0; i < 5; i++) {
 		struct table_key key = rig_key(table, 60, i);
 		table_charge(table, &key, row, &t, 1, &look);
 	}
-	is_u64(table->nonce, first + 5, "a claim each");
+	is_u64(table->process->nonce, first + 5, "a claim each");
 	table_close(&table);
 	table = rig_open(rig);
-	ok(table->process_index == index && table->nonce == first + 5,
+	ok(table->process_index == index && table->process->nonce == first + 5,
 	   "the next owner goes on where the last stopped");
 	table_close(&table);
 }
