@@ -43,10 +43,6 @@ void table_peek(struct table *table, const struct table_key *key, uint32_t row, 
 		enum probe_found found = probe_find(table, pair, tag, row, mine, t, &at);
 		if (found == PROBE_STALE || (found == PROBE_FOUND && !slot_still(at.slot, at.w0, at.w1)))
 			continue;
-		if (found == PROBE_ABSENT) {
-			at.numbers = &mine->numbers;
-			at.state = 0;
-		}
 		struct algo_outcome outcome;
 		step_inline(at.numbers, at.state, t, cost, &outcome);
 		out->numbers = *at.numbers;
@@ -80,11 +76,6 @@ static inline __attribute__((always_inline)) enum table_charge move(struct table
 		enum probe_found found = probe_find(table, pair, tag, row, mine, t, &at);
 		if (__builtin_expect(found == PROBE_STALE, 0))
 			continue;
-		if (found == PROBE_ABSENT) {
-			at.numbers = &mine->numbers;
-			at.state = 0;
-			at.converted = false;
-		}
 		if (refuse) {
 			step_inline(at.numbers, at.state, t, cost, &outcome);
 		} else {

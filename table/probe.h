@@ -29,29 +29,29 @@ enum probe_found probe_other(struct table *table, const struct ledger_row *mine,
 /* Is the slot of this counter? The tag is equal already. A row nobody knows is damage; the tag says whose. */
 bool probe_same(struct table *table, const struct ledger_row *mine, uint32_t row, uint64_t w0);
 
-static inline enum probe_found probe_find(struct table *table, struct slot_pair *pair, uint64_t tag,
-					  uint32_t row, const struct ledger_row *mine,
-					  const struct algo_time *t, struct probe *at)
+/* Absent: *at has the caller's numbers and a recovered word. */
+static inline __attribute__((always_inline)) enum probe_found
+probe_find(struct table *table, struct slot_pair *pair, uint64_t tag, uint32_t row,
+	   const struct ledger_row *mine, const struct algo_time *t, struct probe *at)
 {
 	for (unsigned mask = slot_matches(pair, tag); mask; mask &= mask - 1) {
-		at->slot = &pair->ways[__builtin_ctz(mask)];
-		at->w0 = atomic_get(&at->slot->w0);
-		at->w1 = atomic_get(&at->slot->w1);
-		if (at->w1 & LAYOUT_CLAIM) /* nobody has charged it: it holds nothing (I3) */
+		struct slot *slot = &pair->ways[__builtin_ctz(mask)];
+		uint64_t w0 = atomic_get(&slot->w0), w1 = atomic_get(&slot->w1);
+		if (w1 & LAYOUT_CLAIM) /* nobody has charged it: it holds nothing (I3) */
 			continue;
-		if (__builtin_expect((at->w0 ^ tag) == row, 1)) {
-			at->keep = at->w0;
-			at->state = at->w1;
-			at->numbers = &mine->numbers;
-			at->converted = false;
+		if (__builtin_expect((w0 ^ tag) == row, 1)) {
+			*at = (struct probe){slot, w0, w1, w0, w1, &mine->numbers, false};
 			return PROBE_FOUND;
 		}
-		if (!slot_has_tag(at->w0, tag)) /* taken by another key since the compare */
+		if (!slot_has_tag(w0, tag)) /* taken by another key since the compare */
 			continue;
-		enum probe_found found = probe_other(table, mine, row, t, at);
+		struct probe other = {.slot = slot, .w0 = w0, .w1 = w1}; /* *at stays in registers */
+		enum probe_found found = probe_other(table, mine, row, t, &other);
+		*at = other;
 		if (found != PROBE_ABSENT)
 			return found;
 	}
+	*at = (struct probe){.keep = tag | row, .numbers = &mine->numbers}; /* absent is recovered */
 	return PROBE_ABSENT;
 }
 

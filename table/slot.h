@@ -35,13 +35,13 @@ static inline uint32_t slot_row(uint64_t w0)
 	return (uint32_t)(w0 & LAYOUT_ROW_MASK);
 }
 
-/* Bit i: way i bears the tag. Compare and add-with-carry, eight times, no branch. */
+/* Bit i: way i bears the tag. Eight compares without a branch: which way a key is in cannot be predicted. */
 static inline unsigned slot_matches(const struct slot_pair *pair, uint64_t tag)
 {
 	unsigned mask = 0;
 #pragma GCC unroll 8
 	for (unsigned i = LAYOUT_WAYS; i-- > 0;)
-		mask = mask + mask + ((atomic_get(&pair->ways[i].w0) ^ tag) <= LAYOUT_ROW_MASK);
+		mask = mask + mask + slot_has_tag(atomic_get(&pair->ways[i].w0), tag);
 	return mask;
 }
 
