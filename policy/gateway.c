@@ -7,17 +7,21 @@
 #include "policy/value.h"
 #include "policy/words.h"
 
+/* False, and *port as it was, if the text is no port. */
 static bool read_port(struct text text, unsigned *port)
 {
-	*port = 0;
+	unsigned number = 0;
 	if (text.size == 0 || text.size > 5 || text.data[0] == '0')
 		return false;
 	for (size_t i = 0; i < text.size; i++) {
 		if (text.data[i] < '0' || text.data[i] > '9')
 			return false;
-		*port = *port * 10 + (unsigned)(text.data[i] - '0');
+		number = number * 10 + (unsigned)(text.data[i] - '0');
 	}
-	return *port <= 65535;
+	if (number > 65535)
+		return false;
+	*port = number;
+	return true;
 }
 
 /* Cuts "host:port", "[::1]:port", ":port" or "port" in two. *host is empty if there is none. */

@@ -29,21 +29,23 @@ struct dimension {
 	struct clauses *from, *into;
 	const char *word;
 	struct text header;
+	bool full; /* no more combinations: said once */
 	bool (*apply)(struct load *load, const struct dimension *dimension, const struct node *item,
 		      struct text value, struct model_clause *clause);
 };
 
 static void multiply_by(struct load *load, const struct node *item, void *context)
 {
-	const struct dimension *dimension = context;
+	struct dimension *dimension = context;
 	struct text text;
 
 	if (!value_line(load, item, dimension->word, &text))
 		return;
 	if (dimension->into->count + dimension->from->count > CLAUSES_MAX) {
-		if (dimension->into->count <= CLAUSES_MAX)
+		if (!dimension->full)
 			diag_error(load, item->mark, "the lists of this match make more than %d combinations",
 				   CLAUSES_MAX);
+		dimension->full = true;
 		return;
 	}
 	for (size_t i = 0; i < dimension->from->count; i++) {

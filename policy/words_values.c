@@ -37,10 +37,10 @@ const struct word_value word_values[] = {
 	{"key", "descriptor.NAME", 0, false, "an entry of a rate limit service's descriptor"},
 	{"key", "given", 0, false, "what the caller hands in"},
 
-	{"missing", "ip", IMAGE_MISSING_IP, true, "the client's address is counted instead"},
+	{"missing", "ip", IMAGE_MISSING_IP, true, "the client's address takes the place of the missing part"},
 	{"missing", "skip", IMAGE_MISSING_SKIP, true, "the limit does not apply"},
 	{"missing", "deny", IMAGE_MISSING_DENY, true, "the request is refused"},
-	{"missing", "anonymous", IMAGE_MISSING_ANONYMOUS, true, "all such requests share one counter"},
+	{"missing", "anonymous", IMAGE_MISSING_ANONYMOUS, true, "all such requests share one counter, whatever their other parts"},
 	{"missing", "inner", 0, false, "the next door knows"},
 
 	{"algorithm", "token-bucket", ALGO_TOKEN_BUCKET, true,
