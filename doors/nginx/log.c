@@ -101,7 +101,7 @@ ngx_http_weir_log_count(ngx_http_weir_main_conf_t *mcf,
     ngx_http_weir_record_t *record, ngx_uint_t kind, uint32_t limit,
     uint32_t counter)
 {
-    u_char                      *p, *last;
+    size_t                       method, target;
     ngx_uint_t                   stat;
     struct text                  name;
     const struct image          *image;
@@ -137,14 +137,14 @@ ngx_http_weir_log_count(ngx_http_weir_main_conf_t *mcf,
     tally->client = record->flow->client;
     tally->has_client = record->flow->has_client;
 
-    p = tally->line;
-    last = p + sizeof(tally->line);
+    method = ngx_min(record->in.method.size, sizeof(tally->line) / 2);
+    target = ngx_min(record->in.target.size, sizeof(tally->line) - 1 - method);
 
-    p = ngx_slprintf(p, last, "%*s %*s",
-                     record->in.method.size, record->in.method.data,
-                     record->in.target.size, record->in.target.data);
+    ngx_memcpy(tally->line, record->in.method.data, method);
+    tally->line[method] = ' ';
+    ngx_memcpy(&tally->line[method + 1], record->in.target.data, target);
 
-    tally->line_len = p - tally->line;
+    tally->line_len = method + 1 + target;
 
     if (ngx_http_weir_timer.timer_set || ngx_exiting) {
         return;

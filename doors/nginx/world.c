@@ -12,13 +12,15 @@
 #include "table/stats.h"
 
 
-#define NGX_HTTP_WEIR_RETRY  10    /* seconds */
+#define NGX_HTTP_WEIR_RETRY      10      /* seconds */
+#define NGX_HTTP_WEIR_SLOTS_MAX  1024
 
 
 static ngx_http_weir_world_t *ngx_http_weir_world_open(
     ngx_http_weir_main_conf_t *mcf, const struct image *last);
 static ngx_http_weir_world_t *ngx_http_weir_world_map(
     ngx_http_weir_main_conf_t *mcf, ngx_http_weir_table_t *table);
+static uint32_t ngx_http_weir_slots(void);
 static void ngx_http_weir_world_follow(ngx_http_weir_main_conf_t *mcf,
     ngx_http_weir_world_t *world, ngx_uint_t replaced);
 static void ngx_http_weir_world_change(ngx_http_weir_world_t *world);
@@ -117,6 +119,7 @@ ngx_http_weir_world_open(ngx_http_weir_main_conf_t *mcf,
     ngx_memzero(&options, sizeof(struct table_options));
     options.size = mcf->size;
     options.create = true;
+    options.process_slots = ngx_http_weir_slots();
 
     if (mcf->table.len) {
         options.path = (char *) mcf->table.data;
@@ -164,6 +167,25 @@ ngx_http_weir_world_open(ngx_http_weir_main_conf_t *mcf,
     ngx_http_weir_table_drop(table);
 
     return world;
+}
+
+
+/* Workers, as many again that a reload is draining, twice; and room for others. 0: what the table takes for normal. */
+
+static uint32_t
+ngx_http_weir_slots(void)
+{
+    ngx_core_conf_t  *ccf;
+
+    ccf = (ngx_core_conf_t *) ngx_get_conf(ngx_cycle->conf_ctx,
+                                           ngx_core_module);
+
+    if (ccf->worker_processes <= 12) {
+        return 0;
+    }
+
+    return (uint32_t) ngx_min(ccf->worker_processes * 4 + 16,
+                              NGX_HTTP_WEIR_SLOTS_MAX);
 }
 
 

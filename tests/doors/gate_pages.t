@@ -25,6 +25,8 @@ site = Site(policy="limits: {x: {match: /x/**, rate: 0/s}, y: {match: /y/**, rat
     location /x/moved {{ return 301 /elsewhere; }}
     location /x/named-return {{ error_page 429 @slow; return 200 'no'; }}
     location /x/away-return {{ error_page 429 https://example.org/slow; return 200 'no'; }}
+    location /x/lost {{ error_page 404 = /x/found; return 404; }}
+    location /x/found {{ error_page 429 /429.html; root $W; }}
     location /y/ {{ root $W; }}
 """)
 write(site.conf, site.conf_text.replace("$W", site.root))
@@ -53,6 +55,7 @@ page("/x/empty", 429, "slower!\n", "what `return 404` would have")
 page("/x/moved", 429, "slower!\n", "what a redirect would have")
 page("/x/named-return", 429, "backend /x/named-return\n", "what `return` would have: a named location that proxies")
 is_(site.get("/x/away-return")["Location"], "https://example.org/slow", "or a redirect")
+page("/x/lost", 429, "slower!\n", "after the page for another status")
 w = Wire(site.port)
 for path in "/x/1", "/x/return", "/x/empty", "/x/named-return":
     a = w.get(path, method="HEAD")
