@@ -69,7 +69,6 @@ static bool read_v6(struct text text, uint8_t out[16])
 			if (used + 4 > sizeof bytes || !read_v4(tail, bytes + used))
 				return false;
 			used += 4;
-			at = text.size;
 			break;
 		}
 		if (at == start)
@@ -111,7 +110,8 @@ static bool drop_zone(struct text *text)
 	for (size_t i = size + 1; i < text->size; i++) {
 		char c = text_lower(text->data[i]);
 
-		if (!is_digit(c) && !(c >= 'a' && c <= 'z') && !memchr("-._~%", c, 5))
+		if (!is_digit(c) && !(c >= 'a' && c <= 'z') && c != '-' && c != '.' && c != '_' && c != '~' &&
+		    c != '%')
 			return false;
 	}
 	text->size = size;
@@ -205,7 +205,7 @@ static size_t write_v6(const uint8_t bytes[16], char *out)
 	unsigned groups[8], best = 8, best_size = 1;
 	size_t used = 0;
 
-	for (unsigned i = 0; i < 8; i++)
+	for (size_t i = 0; i < 8; i++)
 		groups[i] = (unsigned)bytes[2 * i] << 8 | bytes[2 * i + 1];
 	for (unsigned i = 0, size; i < 8; i += size ? size : 1) {
 		for (size = 0; i + size < 8 && groups[i + size] == 0; size++)

@@ -70,7 +70,8 @@ static bool respond_equal(const struct model_respond *a, const struct model_resp
 static void compile_responds(struct compiler *c, uint32_t *indices)
 {
 	const struct model *model = c->model;
-	const struct model_respond **kept = arena_alloc(&c->arena, (model->limit_count + 1) * sizeof(*kept));
+	const struct model_respond **kept = arena_alloc(
+		&c->arena, (model->limit_count + 1) * sizeof(const struct model_respond *));
 	uint32_t count = 0;
 	struct image_span span;
 

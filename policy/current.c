@@ -40,14 +40,17 @@ static enum weir_error read_image(int fd, struct policy_image *out, const struct
 	struct image *image;
 	enum weir_error error = WEIR_OK;
 
-	if (fstat(fd, &st) != 0)
-		return why_error(why, WEIR_SYSTEM, "fstat: %s", strerror(errno));
-	if (st.st_size < (off_t)sizeof *image || st.st_size > (off_t)BUILDER_SIZE_MAX)
-		return why_error(why, WEIR_BAD_IMAGE, "%lld bytes are no policy image",
-				 (long long)st.st_size);
+	if (fstat(fd, &st) != 0) {
+		why_error(why, WEIR_SYSTEM, "fstat: %s", strerror(errno));
+		return WEIR_SYSTEM;
+	}
+	if (st.st_size < (off_t)sizeof *image || st.st_size > (off_t)BUILDER_SIZE_MAX) {
+		why_error(why, WEIR_BAD_IMAGE, "%lld bytes are no policy image", (long long)st.st_size);
+		return WEIR_BAD_IMAGE;
+	}
 	image = malloc((size_t)st.st_size);
 	if (!image)
-		return why_error(why, WEIR_NO_MEMORY, "out of memory");
+		return WEIR_NO_MEMORY;
 	if (!read_all(fd, (char *)image, (size_t)st.st_size, why))
 		error = WEIR_SYSTEM;
 	else if (!image_check(image, (size_t)st.st_size, why->text, why->size))
@@ -81,7 +84,7 @@ enum weir_error publish_read(struct table *table, struct policy_image **out, cha
 		error = read_image(fd, image, &inner);
 	if (fd >= 0)
 		close(fd);
-	if (error != WEIR_OK) {
+	if (error != WEIR_OK || !image) {
 		free(image);
 		return why_error(&outer, error, "%s" PUBLISH_SUFFIX ": %s", table_path(table),
 				 *sentence ? sentence : weir_error_sentence(error));
@@ -117,7 +120,7 @@ enum weir_error policy_current(struct table *table, struct policy_image **out, c
 			return why_error(&reason, WEIR_NO_POLICY, "%s: no policy has been published",
 					 table_path(table));
 		error = publish_read(table, out, why, size);
-		if (error != WEIR_OK)
+		if (error != WEIR_OK || !*out)
 			return error;
 		if ((*out)->image->generation >= generation && publish_rows_stand(table, (*out)->image))
 			return WEIR_OK;

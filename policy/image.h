@@ -37,8 +37,22 @@ struct image_range { /* `count` records of an array of the image, from index `fi
 	X(HEAD)                                                                                              \
 	X(POST)                                                                                              \
 	X(PUT)                                                                                               \
-	X(PATCH) X(DELETE) X(OPTIONS) X(TRACE) X(CONNECT) X(PROPFIND) X(PROPPATCH) X(MKCOL) X(COPY) X(MOVE)  \
-		X(LOCK) X(UNLOCK) X(SEARCH) X(REPORT) X(PURGE) X(QUERY)
+	X(PATCH)                                                                                             \
+	X(DELETE)                                                                                            \
+	X(OPTIONS)                                                                                           \
+	X(TRACE)                                                                                             \
+	X(CONNECT)                                                                                           \
+	X(PROPFIND)                                                                                          \
+	X(PROPPATCH)                                                                                         \
+	X(MKCOL)                                                                                             \
+	X(COPY)                                                                                              \
+	X(MOVE)                                                                                              \
+	X(LOCK)                                                                                              \
+	X(UNLOCK)                                                                                            \
+	X(SEARCH)                                                                                            \
+	X(REPORT)                                                                                            \
+	X(PURGE)                                                                                             \
+	X(QUERY)
 enum image_method_index {
 #define X(name) IMAGE_METHOD_INDEX_##name,
 	IMAGE_METHODS(X)

@@ -30,6 +30,18 @@ static bool read_bits(struct text text, unsigned max, unsigned *out)
 	return value <= max;
 }
 
+/* Without port, brackets, quotes and zone, which address_parse takes and which have no sense here. */
+static bool is_bare(struct text host)
+{
+	for (size_t i = 0; i < host.size; i++) {
+		char c = host.data[i];
+
+		if (c == '[' || c == ']' || c == '"' || c == '%' || (c == ':' && memchr(host.data, '.', i)))
+			return false;
+	}
+	return true;
+}
+
 bool network_parse(struct text text, struct network *out, char *why, size_t size)
 {
 	const char *slash = text.size ? memchr(text.data, '/', text.size) : NULL;
@@ -38,11 +50,7 @@ bool network_parse(struct text text, struct network *out, char *why, size_t size
 	unsigned full = six ? 128 : 32, bits = full, keep;
 	struct address address, masked;
 
-	/* address_parse takes ports, brackets, quotes and zones, which have no sense here */
-	for (size_t i = 0; i < host.size; i++)
-		if (memchr("[]\"%", host.data[i], 4) || (host.data[i] == ':' && memchr(host.data, '.', i)))
-			return refuse(why, size, "'%.*s' is not an address or network like 10.0.0.0/8", text);
-	if (!address_parse(host, &address))
+	if (!is_bare(host) || !address_parse(host, &address))
 		return refuse(why, size, "'%.*s' is not an address or network like 10.0.0.0/8", text);
 	if (slash && !read_bits((struct text){slash + 1, text.size - host.size - 1}, full, &bits))
 		return refuse(why, size,

@@ -38,7 +38,7 @@ static bool side_init(struct side *side, const struct image *image)
 
 	side->image = image;
 	side->places = calloc(counters + 1, sizeof *side->places);
-	side->names = calloc(limits + 1, sizeof *side->names);
+	side->names = calloc(limits + 1, sizeof(const struct image_limit *));
 	if (!side->places || !side->names)
 		return false;
 	for (uint32_t i = 0; i < counters; i++)
@@ -48,7 +48,8 @@ static bool side_init(struct side *side, const struct image *image)
 		side->names[i] = image_limit_at(image, i);
 	qsort(side->places, counters, sizeof *side->places, by_identity);
 	if (limits > 1)
-		qsort_r(side->names, limits, sizeof *side->names, by_name, (void *)(uintptr_t)image);
+		qsort_r(side->names, limits, sizeof(const struct image_limit *), by_name,
+			(void *)(uintptr_t)image);
 	return true;
 }
 

@@ -61,7 +61,7 @@ void spoken_period(uint64_t ns, char *out)
 	static const struct {
 		uint64_t seconds;
 		const char *name;
-	} units[] = {{7 * 86400, "week"}, {86400, "day"}, {3600, "hour"}, {60, "minute"}, {1, "second"}};
+	} units[] = {{604800, "week"}, {86400, "day"}, {3600, "hour"}, {60, "minute"}, {1, "second"}};
 
 	for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
 		uint64_t unit = units[i].seconds * SECOND, count = ns / unit;
