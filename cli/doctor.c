@@ -50,8 +50,7 @@ static void print(const struct doctor *doctor)
 {
 	const json_t *finding;
 	size_t i;
-	json_array_foreach(doctor->findings, i, finding)
-	{
+	for (i = 0; (finding = json_array_get(doctor->findings, i)); i++) {
 		const char *cure = json_string_value(json_object_get(finding, "cure"));
 		printf("%-6s %-9s %s\n", json_string_value(json_object_get(finding, "level")),
 		       json_string_value(json_object_get(finding, "what")),

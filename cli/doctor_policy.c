@@ -70,8 +70,7 @@ void doctor_policy(struct doctor *doctor, const char *path)
 	json_t *untrusted = show_untrusted(&live);
 	const json_t *one;
 	size_t i;
-	json_array_foreach(untrusted, i, one)
-	{
+	for (i = 0; (one = json_array_get(untrusted, i)); i++) {
 		char cure[512];
 		snprintf(cure, sizeof cure, "if it is a proxy of yours, add to the policy: %s",
 			 get(one, "cure"));

@@ -51,8 +51,7 @@ static void print_limits(const json_t *limits)
 	size_t i, j;
 	json_t *limit, *counter;
 	const char *left = "limits";
-	json_array_foreach(limits, i, limit)
-	{
+	for (i = 0; (limit = json_array_get(limits, i)); i++) {
 		const char *match = get(limit, "match");
 		printf("%-10s  %s (%s): ", left, get(limit, "name"), *match ? match : "every request");
 		left = "";
@@ -63,7 +62,8 @@ static void print_limits(const json_t *limits)
 		printf("yes, %s\n", get(limit, "role"));
 		if (json_object_get(limit, "key"))
 			printf("              key %s\n", get(limit, "key"));
-		json_array_foreach(json_object_get(limit, "counters"), j, counter) print_counter(counter);
+		for (j = 0; (counter = json_array_get(json_object_get(limit, "counters"), j)); j++)
+			print_counter(counter);
 	}
 }
 
@@ -90,7 +90,7 @@ static void print_answer(const json_t *verdict, const json_t *answer)
 		printf("answer      %llu\n", number(verdict, "http_status"));
 	else
 		printf("answer      the application's, with\n");
-	json_array_foreach(json_object_get(answer, "headers"), i, header)
+	for (i = 0; (header = json_array_get(json_object_get(answer, "headers"), i)); i++)
 		printf("              %s: %s\n", json_string_value(json_array_get(header, 0)),
 		       json_string_value(json_array_get(header, 1)));
 	if (json_object_get(answer, "body"))

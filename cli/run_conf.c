@@ -186,7 +186,7 @@ static void upstreams(const struct image *image, FILE *out)
 	}
 }
 
-static void server(const struct run *run, FILE *out)
+static void server_part(const struct run *run, FILE *out)
 {
 	const struct image *image = run->loaded.image;
 	const struct image_route *routes = routes_of(image);
@@ -231,7 +231,7 @@ char *run_conf_text(const struct run *run)
 	proxying(run->loaded.image, out);
 	upstreams(run->loaded.image, out);
 	fputs("\n", out);
-	server(run, out);
+	server_part(run, out);
 	fputs("}\n", out);
 	if (fclose(out) == 0)
 		return text;

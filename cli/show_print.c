@@ -37,7 +37,7 @@ static void print_policy(const json_t *document, int64_t now)
 	else if (strcmp(file, "broken") == 0)
 		printf("          the file is broken, what was published stays in force; see weir check %s\n",
 		       source);
-	json_array_foreach(json_object_get(policy, "findings"), i, finding)
+	for (i = 0; (finding = json_array_get(json_object_get(policy, "findings"), i)); i++)
 		printf("          %s:%lld:%lld: %s: %s\n", get(finding, "file"),
 		       (long long)json_integer_value(json_object_get(finding, "line")),
 		       (long long)json_integer_value(json_object_get(finding, "column")),
@@ -55,8 +55,7 @@ static void print_limits(const json_t *limits)
 	size_t i;
 	char a[32], b[32], c[32], d[32];
 	printf("\n%-20s %12s %12s %12s %12s\n", "limit", "allowed", "refused", "shadow", "delayed");
-	json_array_foreach(limits, i, limit)
-	{
+	for (i = 0; (limit = json_array_get(limits, i)); i++) {
 		printf("%-20s %12s %12s %12s %12s\n", get(limit, "name"),
 		       number(limit, "allowed", a, sizeof a), number(limit, "refused", b, sizeof b),
 		       number(limit, "shadow", c, sizeof c), number(limit, "delayed", d, sizeof d));
@@ -75,8 +74,7 @@ static void print_key(const json_t *counters)
 {
 	const json_t *counter;
 	size_t i;
-	json_array_foreach(counters, i, counter)
-	{
+	for (i = 0; (counter = json_array_get(counters, i)); i++) {
 		const json_t *wait = json_object_get(counter, "wait_ns"),
 			     *full = json_object_get(counter, "full_ns");
 		char text[48];
@@ -99,15 +97,14 @@ static void print_happenings(const json_t *document, int64_t now)
 {
 	const json_t *one;
 	size_t i;
-	json_array_foreach(json_object_get(document, "untrusted"), i, one)
+	for (i = 0; (one = json_array_get(json_object_get(document, "untrusted"), i)); i++)
 		printf("\n%s sends forwarding headers and is not trusted: all who come through it share one "
 		       "bucket.\n"
 		       "If it is a proxy of yours, add to the policy:\n  %s\n",
 		       get(one, "address"), get(one, "cure"));
 	if (json_array_size(json_object_get(document, "recently")))
 		printf("\nrecently\n");
-	json_array_foreach(json_object_get(document, "recently"), i, one)
-	{
+	for (i = 0; (one = json_array_get(json_object_get(document, "recently"), i)); i++) {
 		char when[32], count[32];
 		long long n = json_integer_value(json_object_get(one, "count"));
 		printf("  %s  %-16s %-16s %s",

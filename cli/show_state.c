@@ -139,10 +139,10 @@ json_t *show_untrusted(const struct live *live)
 		json_int_t before = json_integer_value(json_object_get(by_address, text));
 		json_object_set_new(by_address, text, json_integer(before + events[i].count));
 	}
-	json_t *out = json_array(), *seen;
-	const char *address;
-	json_object_foreach(by_address, address, seen)
-	{
+	json_t *out = json_array();
+	for (void *at = json_object_iter(by_address); at; at = json_object_iter_next(by_address, at)) {
+		const char *address = json_object_iter_key(at);
+		json_t *seen = json_object_iter_value(at);
 		const char *from = live->image->address_from == IMAGE_FROM_FORWARDED ? "forwarded"
 										     : "x-forwarded-for";
 		json_array_append_new(out,

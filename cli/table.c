@@ -59,7 +59,8 @@ static int check(struct table *table)
 				       "ok", count == 0, "count", (json_int_t)count, "findings", findings));
 		return count ? STATUS_FINDINGS : STATUS_FINE;
 	}
-	json_array_foreach(findings, i, finding) printf("%s\n", json_string_value(finding));
+	for (i = 0; (finding = json_array_get(findings, i)); i++)
+		printf("%s\n", json_string_value(finding));
 	if (count == 0)
 		printf("%s is sound\n", table_path(table));
 	else

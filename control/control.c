@@ -156,8 +156,10 @@ static void publish(struct control *control)
 	trouble(control, "");
 	control->generation = report.generation;
 	table_hold_generation(control->table, report.generation);
-	if (!report.unchanged)
+	if (!report.unchanged) {
+		say(control, "published, generation %llu", (unsigned long long)report.generation);
 		say_lines(control, report.words);
+	}
 	/* only if the files are still those that were read */
 	if (watch_changed(control->watch))
 		control->forced = true;

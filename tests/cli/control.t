@@ -23,11 +23,13 @@ def log():
     return open(log_path).read()
 
 
-def limit_is(n, what, seconds=1.0):
-    """The number holds within a second, far below the second's poll where inotify sees it."""
+took = []
+
+
+def limit_is(n, what):
     started = time.monotonic()
-    ok(wait_until(lambda: site.get("/")["X-RateLimit-Limit"] == str(n), seconds + 2), what)
-    within(time.monotonic() - started, 0, seconds, "  soon")
+    ok(wait_until(lambda: site.get("/")["X-RateLimit-Limit"] == str(n), 10), what)
+    took.append(time.monotonic() - started)
 
 
 def in_place(path, text):
@@ -52,6 +54,7 @@ with open(site.policy, "w") as f:  # an editor that takes its time
         f.flush()
         time.sleep(0.002)
 limit_is(7, "written byte by byte")
+like(log(), "weir control: published, generation 5", "each is published")
 like(log(), "limit 'per-ip': 1 per minute, burst 6 -> 1 per minute, burst 7, counters carried over", "each is reported")
 is_("error" in log(), False, "and none was read half written")
 
@@ -91,11 +94,11 @@ def number_of_limits():
 
 
 in_place(more, "limits: {more: {match: /x, rate: 1/hour, burst: 2}}\n")
-ok(wait_until(lambda: number_of_limits() == 2, 1), "a file that appears in the folder")
+ok(wait_until(lambda: number_of_limits() == 2), "a file that appears in the folder")
 in_place(more, "limits: {more: {match: /x, rate: 1/hour, burst: 2}, much: {match: /y, rate: 1/hour}}\n")
-ok(wait_until(lambda: number_of_limits() == 3, 1), "an edit of the included file")
+ok(wait_until(lambda: number_of_limits() == 3), "an edit of the included file")
 in_place(more, "limits: {more: {match: /x, rate: 1/hour, brust: 2}}\n")
-ok(wait_until(lambda: f"{conf_d}/more.yaml:1:" in log(), 1), "a mistake in it is told with its place")
+ok(wait_until(lambda: f"{conf_d}/more.yaml:1:" in log()), "a mistake in it is told with its place")
 os.unlink(os.path.join(conf_d, "more.yaml"))
 limit_is(9, "it is removed again")
 
@@ -124,7 +127,7 @@ like(r.stderr, f"weir control already runs for this table (process {control.pid}
 other = os.path.join(site.dir, "other.yaml")
 write(other, policy(20))
 is_(weir("publish", other, "--table", site.table).returncode, 0, "another file is published")
-ok(wait_until(lambda: "it is published again" in log(), 3), "control puts its own in force again")
+ok(wait_until(lambda: "it is published again" in log()), "control puts its own in force again")
 limit_is(14, "which holds")
 
 # nginx restarts while an edit is broken: it does not start; with the last good one it does, and control stays right
@@ -136,19 +139,21 @@ r = site.nginx("-t")
 ok(r.returncode != 0 and site.policy in r.stderr, "nginx -t names the broken file")
 in_place(site.policy, policy(15))
 site.start()
-limit_is(15, "repaired and restarted", 3)
+limit_is(15, "repaired and restarted")
 
 is_(stop(control), 0, "SIGTERM: exit 0")
 is_(os.path.exists(site.table + ".control"), False, "its lock is gone")
 is_(site.get("/")["X-RateLimit-Limit"], "15", "what is published stays in force")
 write(site.policy, policy(16))
 control = start_control()
-limit_is(16, "an edit made while nobody watched", 2)
+limit_is(16, "an edit made while nobody watched")
 control.kill()
 control.wait()
 is_(json.loads(weir("show", "--json", "--table", site.table).stdout)["control"]["running"], False, "killed: it is seen not to run")
 control = start_control()
 is_(stop(control, signal.SIGINT), 0, "and another one can start; SIGINT ends it too")
+# by inotify, not by the look at the files' dates each second; a busy machine may delay some
+ok(sorted(took)[len(took) // 2] < 0.5, f"an edit takes {1000 * sorted(took)[len(took) // 2]:.0f} ms")
 is_([l for l in site.errors().splitlines() if "[alert]" in l], [], "no alert in the error log")
 
 # control first, nginx later
