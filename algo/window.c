@@ -85,7 +85,7 @@ uint64_t window_give_back(const struct algo_numbers *n, uint64_t state, const st
 	struct algo_time then = {charged_at, t->wall};
 	uint64_t its_end = window_begin(n, &then, 0), slack = (UINT64_C(1) << n->shift) - 1;
 	if (n->align != ALGO_FIRST_REQUEST)
-		slack = (uint64_t)(align_next(n->align, n->scale, wall_at(t, end)) - wall_at(t, end)) / 2;
+		slack += (uint64_t)(align_next(n->align, n->scale, wall_at(t, end)) - wall_at(t, end)) / 2;
 	if (its_end + slack < end)
 		return state;
 	return count > cost ? state - cost : 0;

@@ -17,8 +17,8 @@ struct log {
 		uint64_t at, end;
 		uint32_t cost;
 	} entry[LOG];
-	size_t count;
-	uint64_t end; /* of the newest window; 0: none */
+	size_t count, first; /* entries; the first that was not forgotten with its window */
+	uint64_t end;	     /* of the newest window; 0: none */
 };
 
 static int64_t library_end(enum algo_align align, time_t at)
@@ -55,7 +55,7 @@ static uint64_t used(const struct log *log, uint64_t now)
 	uint64_t sum = 0;
 	if (now >= log->end)
 		return 0;
-	for (size_t i = log->count; i-- > 0 && log->entry[i].end == log->end;)
+	for (size_t i = log->count; i-- > log->first && log->entry[i].end == log->end;)
 		sum += log->entry[i].cost;
 	return sum;
 }
@@ -80,7 +80,7 @@ static void run(uint32_t count, uint64_t period, enum algo_align align)
 	uint64_t tick = UINT64_C(1) << n.shift;
 	const int64_t offset = (int64_t)random_below(UINT64_C(3000000000) * SECOND);
 	uint64_t length = align < ALGO_CALENDAR_DAY ? period : align == ALGO_CALENDAR_YEAR ? YEAR : 7 * DAY;
-	log.count = 0;
+	log.count = log.first = 0;
 	log.end = 0;
 	while (log.count < LOG && high < ALGO_TIME_MAX - 3 * YEAR) {
 		uint32_t cost = random_below(2)
@@ -106,8 +106,10 @@ static void run(uint32_t count, uint64_t period, enum algo_align align)
 		struct algo_time t = {high, offset};
 		if (random_below(4) == 0 && high > SECOND)
 			t.now -= random_below(SECOND);
-		if (random_below(16) == 0 && log.count) { /* take back something, most often the newest */
-			size_t i = random_below(2) ? log.count - 1 : random_below(log.count);
+		if (random_below(16) == 0 &&
+		    log.count > log.first) { /* take back something, most often the newest */
+			size_t i = log.count - 1 -
+				   (random_below(2) ? 0 : random_below(log.count - log.first));
 			bool running = t.now < log.end && log.entry[i].end == log.end;
 			uint32_t gift = log.entry[i].cost;
 			uint64_t given = algo_give_back(&n, state, &t, log.entry[i].at, gift);
@@ -125,8 +127,8 @@ static void run(uint32_t count, uint64_t period, enum algo_align align)
 			}
 			log.entry[i].cost = 0;
 			state = given;
-			if (used(&log, t.now) == 0)
-				log.end = 0;
+			if (used(&log, t.now) == 0) /* the window never began: a late clock knows of none */
+				log.end = 0, log.first = log.count;
 			claim(&back,
 			      given == (log.end ? (log.end / tick << n.count_bits) + used(&log, t.now) : 0));
 			continue;
@@ -157,7 +159,7 @@ static void run(uint32_t count, uint64_t period, enum algo_align align)
 		      state == (log.end / tick << n.count_bits) + used(&log, t.now) && state >> 63 == 0);
 		if (log.count == LOG - 1 && random_below(2)) /* start over, the counter lives on */
 			log.entry[0] = log.entry[log.count - 1],
-			log.entry[0].cost = (uint32_t)used(&log, t.now), log.count = 1;
+			log.entry[0].cost = (uint32_t)used(&log, t.now), log.count = 1, log.first = 0;
 	}
 }
 
