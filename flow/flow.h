@@ -136,7 +136,9 @@ struct flow { /* caller's storage: flow_size(image) bytes; flow_begin zeroes wha
 	struct flow_verdict verdict;
 	uint64_t key_digest; /* of the binding limit's key; 0 without one */
 	size_t key_text_size;
-	char key_text[112]; /* the binding limit's key, as the client sent it (hostile), for logs */
+	/* refused: the binding limit's key, as the client sent it (hostile), for logs; else see flow_key_text
+	 */
+	char key_text[112];
 
 	char path_folded[IMAGE_PATH_MAX + 1], path_exact[IMAGE_PATH_MAX + 1], host[256];
 	struct flow_hit hits[]; /* image->hits_max */

@@ -8,8 +8,8 @@
  * one bucket.
  */
 #include "flow/keybytes.h"
+#include "flow/keywalk.h"
 #include "flow/read.h"
-#include "flow/named.h"
 
 #define KIND_ANONYMOUS 0xffu
 
@@ -51,7 +51,8 @@ static bool resolve(const struct flow *flow, uint32_t clause, const struct image
 	case IMAGE_KEY_IP: /* no address (a unix socket): all such requests are one client */
 		if (flow->has_client) {
 			*masked = flow->client;
-			address_mask(masked, part->bits4, part->bits6);
+			if (part->bits4 < 32 || !address_is_v4(masked))
+				address_mask(masked, part->bits4, part->bits6);
 			out->raw = (struct text){(const char *)masked->bytes, sizeof masked->bytes};
 		}
 		return true;
@@ -83,24 +84,12 @@ static bool resolve(const struct flow *flow, uint32_t clause, const struct image
 	return out->raw.size != 0;
 }
 
-/* The parts of a key, one of each group of alternatives. */
-struct walk {
-	const struct flow *flow;
-	const struct flow_hit *hit;
-	const struct image_limit *limit;
-	uint32_t at;
-	struct image_key_part part; /* chosen */
-	struct named value;
-	struct address masked;
-	bool present;
-};
-
-static struct walk walk_begin(const struct flow *flow, const struct flow_hit *hit)
+struct key_walk key_walk_begin(const struct flow *flow, const struct flow_hit *hit)
 {
-	return (struct walk){.flow = flow, .hit = hit, .limit = read_limit(flow->env->image, hit->limit)};
+	return (struct key_walk){.flow = flow, .hit = hit, .limit = read_limit(flow->env->image, hit->limit)};
 }
 
-static bool walk_next(struct walk *walk)
+bool key_walk_next(struct key_walk *walk)
 {
 	const struct image_key_part *parts = image_at(walk->flow->env->image, walk->limit->key.offset);
 	uint32_t count = walk->limit->key.count, group;
@@ -126,7 +115,7 @@ static bool walk_next(struct walk *walk)
 	return true;
 }
 
-static void add_value(struct keybytes *key, const struct walk *walk)
+static void add_value(struct keybytes *key, const struct key_walk *walk)
 {
 	char chunk[256];
 	size_t at = 0, got;
@@ -144,10 +133,10 @@ static void add_value(struct keybytes *key, const struct walk *walk)
 /* Fills `key` with the parts; says in *hit what became of one that is missing. */
 static void build(const struct flow *flow, struct flow_hit *hit, struct keybytes *key)
 {
-	struct walk walk = walk_begin(flow, hit);
+	struct key_walk walk = key_walk_begin(flow, hit);
 
 	keybytes_begin(key, flow->env->table);
-	while (walk_next(&walk)) {
+	while (key_walk_next(&walk)) {
 		if (!walk.present) {
 			hit->missing = true;
 			if (walk.limit->missing == IMAGE_MISSING_ANONYMOUS) {
@@ -177,11 +166,7 @@ void flow_key_hit(struct flow *flow, struct flow_hit *hit)
 
 uint64_t flow_key_digest(const struct flow *flow, const struct flow_hit *hit)
 {
-	struct flow_hit copy = *hit;
-	struct keybytes key;
-
-	build(flow, &copy, &key);
-	return keybytes_digest(&key, read_counter(flow->env->image, hit->counter)->identity);
+	return table_key_digest(flow->env->table, &hit->key, sizeof hit->key);
 }
 
 void flow_key(struct flow *flow)
@@ -206,61 +191,4 @@ void flow_key(struct flow *flow)
 		if (!hit->skipped && !hit->denied)
 			hit->key = keybytes_key(&key, read_counter(flow->env->image, hit->counter)->identity);
 	}
-}
-
-/* ---- for reading ----------------------------------------------------------------------------------------
- */
-
-static size_t put(char *out, size_t used, size_t size, struct text text)
-{
-	size_t piece = used < size ? size - used : 0;
-
-	if (piece > text.size)
-		piece = text.size;
-	if (piece)
-		memcpy(out + used, text.data, piece);
-	return used + piece;
-}
-
-static size_t put_address(const struct walk *walk, char *out, size_t used, size_t size)
-{
-	char text[ADDRESS_TEXT_MAX + 5];
-	bool v4 = address_is_v4(&walk->masked);
-	unsigned bits = v4 ? walk->part.bits4 : walk->part.bits6;
-	size_t end;
-
-	if (!walk->flow->has_client)
-		return put(out, used, size, TEXT("unix:"));
-	end = address_format(&walk->masked, text);
-	if (bits < (v4 ? 32u : 128u)) {
-		text[end++] = '/';
-		if (bits >= 100)
-			text[end++] = '1';
-		if (bits >= 10)
-			text[end++] = (char)('0' + bits / 10 % 10);
-		text[end++] = (char)('0' + bits % 10);
-	}
-	return put(out, used, size, (struct text){text, end});
-}
-
-size_t flow_key_text(const struct flow *flow, const struct flow_hit *hit, char *out, size_t size)
-{
-	struct walk walk = walk_begin(flow, hit);
-	size_t used = 0;
-
-	if (hit->anonymous)
-		return put(out, 0, size, TEXT("anonymous"));
-	while (walk_next(&walk)) {
-		size_t at = 0;
-
-		if (used)
-			used = put(out, used, size, TEXT(", "));
-		if (walk.part.kind == IMAGE_KEY_IP)
-			used = put_address(&walk, out, used, size);
-		else if (walk.part.kind == IMAGE_KEY_SITE)
-			used = put(out, used, size, TEXT("site"));
-		else if (!hit->denied || walk.present)
-			used += named_read(&walk.value, &at, out + used, size - used);
-	}
-	return used;
 }

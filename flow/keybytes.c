@@ -63,9 +63,3 @@ struct table_key keybytes_key(struct keybytes *key, uint64_t identity)
 	put(key->bytes, identity, 8);
 	return table_key(key->table, key->bytes, key->used);
 }
-
-uint64_t keybytes_digest(struct keybytes *key, uint64_t identity)
-{
-	put(key->bytes, identity, 8);
-	return table_key_digest(key->table, key->bytes, key->used);
-}

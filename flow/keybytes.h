@@ -28,6 +28,5 @@ void keybytes_part(struct keybytes *key, uint8_t kind, struct text name, size_t 
 void keybytes_add(struct keybytes *key, const void *data, size_t size);
 /* The key of one counter; the parts may be used again for another identity. */
 struct table_key keybytes_key(struct keybytes *key, uint64_t identity);
-uint64_t keybytes_digest(struct keybytes *key, uint64_t identity);
 
 #endif

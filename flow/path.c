@@ -46,17 +46,30 @@ static char next(const char **at, const char *end)
 	return (char)(high << 4 | low);
 }
 
+/* Bytes that only stand for themselves. */
+static bool plain(char c)
+{
+	static const bool special[256] = {
+		['/'] = true, ['\\'] = true, ['%'] = true, [';'] = true, ['.'] = true, [0] = true};
+
+	return !special[(unsigned char)c];
+}
+
 /* Reads one segment and its separator. True if the path up to here is a folder: the separator was there, or
  * the segment names nothing of its own (empty, `.`, `..`). */
 static bool segment(struct segments *s, const char **at, const char *end)
 {
-	size_t room = s->used < IMAGE_PATH_MAX ? IMAGE_PATH_MAX - s->used - 1 : 0;
+	size_t room = s->used < IMAGE_PATH_MAX ? IMAGE_PATH_MAX - s->used - 1 : 0, size = 0;
 	char *out = s->out + s->used + 1;
-	size_t size = 0;
 	bool dots = true, cut = false, closed = false;
+	const char *from = *at;
 
-	while (*at < end) {
-		char c = next(at, end);
+	while (from < end && size < room && plain(*from)) /* all there is to nearly every segment */
+		out[size++] = *from++;
+	if (size)
+		dots = false;
+	while (from < end) {
+		char c = next(&from, end);
 		closed = c == '/' || c == '\\';
 		if (closed)
 			break;
@@ -68,6 +81,7 @@ static bool segment(struct segments *s, const char **at, const char *end)
 			out[size] = c;
 		size++;
 	}
+	*at = from;
 	if (size == 0 || (dots && size == 1))
 		return true;
 	if (dots && size == 2) {

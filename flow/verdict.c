@@ -67,8 +67,7 @@ static void bind_to(struct flow *flow, const struct flow_hit *hit, const struct 
 	verdict->remaining = report->remaining;
 	verdict->wait_ns = report->wait_ns;
 	verdict->reset_s = full_s(&hit->look.numbers, report);
-	flow->key_digest = flow_key_digest(flow, hit);
-	flow->key_text_size = flow_key_text(flow, hit, flow->key_text, sizeof flow->key_text);
+	flow->key_digest = hit->denied ? 0 : flow_key_digest(flow, hit);
 }
 
 /* The refusing hit with the longest wait; one whose key is missing waits for ever, and says so. */
@@ -100,6 +99,7 @@ static bool refuse(struct flow *flow)
 
 	hit = &flow->hits[flow->refused_by];
 	bind_to(flow, hit, &longest);
+	flow->key_text_size = flow_key_text(flow, hit, flow->key_text, sizeof flow->key_text);
 	verdict->action = FLOW_REFUSE;
 	verdict->status = hit->denied ? FLOW_MISSING : FLOW_REJECTED;
 	verdict->http_status = hit->denied ? flow->env->image->deny_status

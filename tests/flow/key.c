@@ -237,8 +237,10 @@ static void reading(void)
 			 strchr(texts[i].key, '[') ? "missing: ip," : "");
 		world_open(&world, policy);
 		world_ask(&world, texts[i].line);
-		snprintf(got, sizeof got, "%.*s", (int)world.flow->key_text_size, world.flow->key_text);
+		got[flow_key_text(world.flow, &world.flow->hits[0], got, sizeof got - 1)] = '\0';
 		is_str(got, texts[i].text, texts[i].key);
+		is_u64(flow_key_text(world.flow, &world.flow->hits[0], got, 4), 4,
+		       "... cut where the room ends");
 		world_close(&world);
 	}
 }

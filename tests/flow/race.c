@@ -78,6 +78,7 @@ int main(void)
 {
 	static struct worker workers[THREADS];
 	struct world world;
+	struct stats_process process;
 	pthread_barrier_t start;
 	size_t over = 0, leaked = 0, spurious = 0, gave_back = 0;
 
@@ -117,6 +118,8 @@ int main(void)
 		}
 		gave_back += passed[0] + passed[1] == 30;
 	}
+	stats_process_sum(world.table, &process);
+	is_u64(process.evicted_live, 0, "room for every key");
 	is_u64(over, 0, "four threads, three limits: never over any of them");
 	is_u64(leaked, 0, "... every counter holds exactly what was let through");
 	is_u64(spurious, 0, "... and the allowance is used up, but for concurrent losers");

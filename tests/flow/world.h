@@ -50,7 +50,7 @@ static inline void world_publish(struct world *world, const char *policy)
 
 static inline void world_open(struct world *world, const char *policy)
 {
-	struct table_options options = {.create = true, .size = UINT64_C(1) << 20};
+	struct table_options options = {.create = true, .size = UINT64_C(8) << 20};
 	char why[256];
 
 	memset(world, 0, sizeof *world);

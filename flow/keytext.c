@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* keytext: a key as a reader knows it, for logs, events and `weir explain`. Hostile: as the client sent it.
+ */
+#include "flow/keywalk.h"
+#include "flow/read.h"
+#include "flow/writer.h"
+
+static size_t put(char *out, size_t used, size_t size, struct text text)
+{
+	size_t piece = used < size ? size - used : 0;
+
+	if (piece > text.size)
+		piece = text.size;
+	if (piece)
+		memcpy(out + used, text.data, piece);
+	return used + piece;
+}
+
+static size_t put_address(const struct key_walk *walk, char *out, size_t used, size_t size)
+{
+	char text[ADDRESS_TEXT_MAX + 5];
+	struct writer w = {text, 0, sizeof text, false};
+	const uint8_t *bytes = walk->masked.bytes;
+	bool v4 = address_is_v4(&walk->masked);
+	unsigned bits = v4 ? walk->part.bits4 : walk->part.bits6;
+
+	if (!walk->flow->has_client)
+		return put(out, used, size, TEXT("unix:"));
+	if (v4) { /* by hand: this is on the path of every request */
+		for (size_t i = 12; i < 16; i++) {
+			if (i > 12)
+				writer_text(&w, TEXT("."));
+			writer_number(&w, bytes[i]);
+		}
+	} else {
+		w.used = address_format(&walk->masked, text);
+	}
+	if (bits < (v4 ? 32u : 128u)) {
+		writer_text(&w, TEXT("/"));
+		writer_number(&w, bits);
+	}
+	return put(out, used, size, writer_since(&w, 0));
+}
+
+size_t flow_key_text(const struct flow *flow, const struct flow_hit *hit, char *out, size_t size)
+{
+	struct key_walk walk = key_walk_begin(flow, hit);
+	size_t used = 0;
+
+	if (hit->anonymous)
+		return put(out, 0, size, TEXT("anonymous"));
+	while (key_walk_next(&walk)) {
+		size_t at = 0;
+
+		if (used)
+			used = put(out, used, size, TEXT(", "));
+		if (walk.part.kind == IMAGE_KEY_IP)
+			used = put_address(&walk, out, used, size);
+		else if (walk.part.kind == IMAGE_KEY_SITE)
+			used = put(out, used, size, TEXT("site"));
+		else if (!hit->denied || walk.present)
+			used += named_read(&walk.value, &at, out + used, size - used);
+	}
+	return used;
+}
