@@ -58,14 +58,13 @@ static void boot_id(uint64_t id[2])
 	}
 }
 
-bool clock_begin(struct layout_header *header)
+void clock_begin(struct layout_header *header)
 {
 	struct layout_clock *clock = &header->clock;
 	boot_id(clock->boot);
 	clock->offset = (int64_t)BEGIN_NS - (read_clock(CLOCK_BOOTTIME) - namespace_shift());
 	clock->stamp = BEGIN_NS;
 	clock->wall = (uint64_t)read_clock(CLOCK_REALTIME);
-	return true;
 }
 
 /* Held by openers only, for microseconds, and dropped by the kernel if one is killed. */
@@ -89,7 +88,12 @@ enum weir_error clock_open(struct table *table)
 	if (!table->read_only && !lock(table->fd, F_WRLCK))
 		return WEIR_SYSTEM;
 	offset = (int64_t)atomic_get((const uint64_t *)&clock->offset);
-	if (atomic_get(&clock->boot[0]) != boot[0] || atomic_get(&clock->boot[1]) != boot[1]) {
+	/* Without boot ids, a clock that would step back tells it. */
+	bool booted = atomic_get(&clock->boot[0]) != boot[0] || atomic_get(&clock->boot[1]) != boot[1];
+	if (!(boot[0] | boot[1]))
+		booted |= (__int128)read_clock(CLOCK_BOOTTIME) - shift + offset <
+			  (__int128)atomic_get(&clock->stamp);
+	if (booted) {
 		/* The first opening since a boot. The stamp is at most a second behind the last charge; two
 		 * more and time has not stepped back for anyone. If we die in here, the next one does it
 		 * again from the same stamp: the boot id is written last. */

@@ -146,9 +146,11 @@ static int make_named(struct file_new *file)
 enum weir_error file_make(int folder, uint64_t size, struct file_new *file, const struct why *why)
 {
 	struct stat st;
-	*file = (struct file_new){.folder = folder,
-				  .fd = openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)};
-	if (file->fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL))
+	*file = (struct file_new){.folder = folder, .fd = -1};
+	bool nameless = access("/proc/self/fd", X_OK) == 0; /* what link_as needs */
+	if (nameless)
+		file->fd = openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (file->fd < 0 && (!nameless || errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL))
 		file->fd = make_named(file);
 	if (file->fd < 0) {
 		int reason = errno;

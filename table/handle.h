@@ -76,7 +76,7 @@ struct table {
 /* clock.c. Continues table time if this is the first opening since a boot. */
 enum weir_error clock_open(struct table *table);
 /* Sets the clock of a table under construction; `header` is private memory. */
-bool clock_begin(struct layout_header *header);
+void clock_begin(struct layout_header *header);
 
 /* process.c: takes and gives back a process slot. */
 enum weir_error process_open(struct table *table);

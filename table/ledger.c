@@ -26,8 +26,7 @@ static void name_in(const struct ledger_writer *writer, uint32_t row, uint32_t g
 /* A place below count that was freed; 0: none. */
 static uint32_t freed_place(struct ledger_writer *writer)
 {
-	uint32_t count = ledger_header(writer)->count;
-	for (; writer->free_from < count; writer->free_from++)
+	for (; writer->free_from < writer->count; writer->free_from++)
 		if (row_at(writer, writer->free_from)->generation == 0)
 			return writer->free_from;
 	return 0;
@@ -49,17 +48,17 @@ static enum weir_error grow(struct ledger_writer *writer)
 static enum weir_error place_for_one(struct table *table, struct ledger_writer *writer, uint32_t *place)
 {
 	*place = freed_place(writer);
-	if (*place == 0 && ledger_header(writer)->count == writer->capacity) {
+	if (*place == 0 && writer->count == writer->capacity) {
 		ledger_census(table);
 		*place = freed_place(writer);
 	}
-	if (*place == 0 && ledger_header(writer)->count == writer->capacity) {
+	if (*place == 0 && writer->count == writer->capacity) {
 		enum weir_error error = grow(writer);
 		if (error != WEIR_OK)
 			return error;
 	}
 	if (*place == 0) {
-		*place = ledger_header(writer)->count;
+		*place = writer->count;
 	} else if (!writer->epoch_raised) {
 		/* I8: before the new contents. Once after each census is enough. */
 		uint64_t *epoch = &table->header->published.ledger_epoch;
@@ -97,8 +96,8 @@ enum weir_error ledger_row_for(struct table *table, uint64_t identity, const str
 	fresh.check = ledger_check(&fresh, place);
 	*row_at(writer, place) = fresh;
 	ledger_block(writer->map, place)->named[place % LEDGER_BLOCK_ROWS] = generation;
-	if (place == ledger_header(writer)->count)
-		atomic_set32(&ledger_header(writer)->count, place + 1);
+	if (place == writer->count)
+		atomic_set32(&ledger_header(writer)->count, ++writer->count);
 	if (!ledger_index_put(writer, place))
 		return WEIR_NO_MEMORY;
 	*row = place;

@@ -28,16 +28,17 @@ enum weir_error ledger_lock(struct table *table, unsigned timeout_ms);
 void ledger_unlock(struct table *table);
 
 /* The row for these numbers: the newest row of this identity if its numbers are the same, else a new
- * one with `generation`. Under ledger_lock. `limit_name` names the statistics entry (limits that share
- * a name share it); truncated to LEDGER_NAME_MAX - 1. */
+ * one with `generation` (from 1). Under ledger_lock, else WEIR_BUSY; WEIR_BAD_POLICY: numbers that algo did
+ * not make. `limit_name` names the statistics entry (limits that share a name share it); truncated to
+ * LEDGER_NAME_MAX - 1. */
 enum weir_error ledger_row_for(struct table *table, uint64_t identity, const struct algo_numbers *numbers,
 			       const char *limit_name, uint32_t generation, uint32_t *row);
 
 /* NULL if there is no such row (hostile or damaged index). Valid until the next call on this handle. */
 const struct ledger_row *ledger_row(struct table *table, uint32_t row);
-/* Rows in use, those that could be freed, bytes. */
+/* Rows in use, those included that a census would free. */
 uint32_t ledger_rows(struct table *table);
-/* Free rows that no slot, no held image and no published image names (census). Under ledger_lock.
+/* Free rows that no slot carries and neither the published image nor any held one names. Under ledger_lock.
  * Returns how many were freed. ledger_row_for calls it before it would grow past a power of two. */
 uint32_t ledger_census(struct table *table);
 

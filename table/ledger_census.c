@@ -43,8 +43,7 @@ uint32_t ledger_census(struct table *table)
 	struct ledger_writer *writer = table->ledger.writer;
 	if (!writer)
 		return 0;
-	const struct ledger_header *header = ledger_header(writer);
-	uint32_t count = header->count < writer->capacity ? header->count : writer->capacity, freed = 0;
+	uint32_t freed = 0;
 	uint64_t oldest = oldest_held(table);
 	unsigned char *carried = calloc((LEDGER_ROW_MAX + 1u) / 8, 1);
 	if (!carried)
@@ -53,7 +52,7 @@ uint32_t ledger_census(struct table *table)
 	/* Holds first, slots second: a row written after the slots were read was named by someone who held
 	 * it. */
 	mark_slots(table, carried);
-	for (uint32_t row = 1; row < count; row++) {
+	for (uint32_t row = 1; row < writer->count; row++) {
 		struct ledger_block *block = ledger_block(writer->map, row);
 		struct ledger_row *at = &block->rows[row % LEDGER_BLOCK_ROWS];
 		if (at->generation == 0 || block->named[row % LEDGER_BLOCK_ROWS] >= oldest ||

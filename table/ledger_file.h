@@ -56,6 +56,7 @@ struct ledger_writer {
 	unsigned char *map;
 	size_t size;
 	uint32_t capacity;
+	uint32_t count;	    /* header's, private while the lock is held */
 	uint32_t free_from; /* no free row below: where to look for one */
 	bool epoch_raised;  /* since rows were last freed */
 	/* newest row of each identity: open addressing, a power of two places, 0: empty */

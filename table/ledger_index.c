@@ -52,14 +52,11 @@ bool ledger_index_put(struct ledger_writer *writer, uint32_t row)
 
 bool ledger_index_build(struct ledger_writer *writer)
 {
-	const struct ledger_header *header = ledger_header(writer);
-	uint32_t count = header->count < writer->capacity ? header->count : writer->capacity;
-
 	free(writer->newest);
 	writer->newest = NULL;
 	writer->places = writer->used = 0;
 	writer->free_from = 1;
-	for (uint32_t row = 1; row < count; row++) {
+	for (uint32_t row = 1; row < writer->count; row++) {
 		const struct ledger_row *at = row_at(writer, row);
 		if (at->generation == 0 || at->check != ledger_check(at, row))
 			continue;

@@ -135,6 +135,9 @@ static enum weir_error try_lock(struct table *table, unsigned *timeout_ms, struc
 		} else {
 			if (ledger_header(writer)->count == 0)
 				begin(table, ledger_header(writer));
+			writer->count = ledger_header(writer)->count;
+			if (writer->count > writer->capacity) /* hostile: looked at once more than checked */
+				writer->count = writer->capacity;
 			if (ledger_index_build(writer)) {
 				*out = writer;
 				return WEIR_OK;

@@ -51,9 +51,8 @@ uint16_t ledger_name_entry(struct table *table, const char *name)
 
 void ledger_name_census(struct table *table, const struct ledger_writer *writer)
 {
-	const struct ledger_header *header = ledger_header(writer);
 	bool named[TABLE_STAT_COUNT] = {true};
-	for (uint32_t row = 1; row < header->count && row < writer->capacity; row++) {
+	for (uint32_t row = 1; row < writer->count; row++) {
 		const struct ledger_row *at = &ledger_block(writer->map, row)->rows[row % LEDGER_BLOCK_ROWS];
 		if (at->generation)
 			named[at->stat % TABLE_STAT_COUNT] = true;

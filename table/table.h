@@ -28,9 +28,10 @@ struct table; /* opaque; see table/handle.h for those inside the layer */
 struct table_options {
 	const char *path; /* the table file; its folder is made 0700 if missing. The ledger is path +
 			     ".ledger", the published policy image path + ".policy" */
-	uint64_t size;	/* bytes, for creation only; 0: TABLE_SIZE_DEFAULT. The file may be slightly larger */
-	bool create;	/* make the file if it is missing (privately, then link(2)ed into place) */
-	bool read_only; /* no process slot, no deciding: for looking */
+	uint64_t size;	  /* bytes of slots, for creation only; 0: TABLE_SIZE_DEFAULT. The file is 1 to 4 MB
+			     larger */
+	bool create;	  /* make the file if it is missing (privately, then link(2)ed into place) */
+	bool read_only;	  /* no process slot, no deciding: for looking */
 	uint32_t process_slots; /* creation only; 0: 64 */
 };
 
@@ -109,7 +110,9 @@ uint64_t table_forget_limit(struct table *table, uint64_t identity);
 uint64_t table_generation(const struct table *table);
 /* Publisher only, under ledger_lock: the image has been renamed into place. */
 void table_set_generation(struct table *table, uint64_t generation);
-/* This process now decides with the image of `generation` (census keeps the rows it names). */
+/* The oldest generation whose image this handle may still use (delayed requests keep old images): census
+ * keeps the rows it names. From table_open on, it holds what was published then; so map the newer image
+ * first, and hold it when nothing uses the older one any more. */
 void table_hold_generation(struct table *table, uint64_t generation);
 
 #endif

@@ -258,6 +258,33 @@ static void check_full(void)
 	rig_free(&rig);
 }
 
+/* Without /proc a file cannot be made nameless, and boots cannot be told apart but by the clock. */
+static void check_no_proc(void)
+{
+	struct rig rig = rig_new(TABLE_SIZE_MIN, 2);
+	int status = 0;
+	if (fork() == 0) {
+		struct table *table;
+		struct algo_time t, later;
+		if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+		    umount2("/proc", MNT_DETACH) || access("/proc/self/fd", F_OK) == 0)
+			_exit(1);
+		table = rig_open(&rig);
+		table_time(table, &t);
+		uint64_t stamp = t.now + 1000 * RIG_SECOND;
+		table->header->clock.stamp = stamp;
+		if (table->header->clock.boot[0] | table->header->clock.boot[1] || rig_files(&rig, NULL) != 1)
+			_exit(2);
+		table_close(&table);
+		table = rig_open(&rig);
+		table_time(table, &later);
+		_exit(later.now >= stamp + 2 * RIG_SECOND && later.now < stamp + 4 * RIG_SECOND ? 0 : 3);
+	}
+	wait(&status);
+	is_u64((uint64_t)status, 0, "without /proc: one file, and time goes on");
+	rig_free(&rig);
+}
+
 /* ---- two users ---- */
 
 static bool use(const struct rig *rig, uint32_t generation)
@@ -332,6 +359,7 @@ int main(void)
 	check_making();
 	check_creators();
 	check_full();
+	check_no_proc();
 	check_users();
 	check_default_folder();
 	return done_testing();
