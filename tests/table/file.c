@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include "table/geometry.h"
+#include "table/handle.h"
 #include "tests/table/rig.h"
 #include "tests/tap.h"
 
@@ -273,7 +274,8 @@ static void check_no_proc(void)
 		table_time(table, &t);
 		uint64_t stamp = t.now + 1000 * RIG_SECOND;
 		table->header->clock.stamp = stamp;
-		if (table->header->clock.boot[0] | table->header->clock.boot[1] || rig_files(&rig, NULL) != 1)
+		if (table->header->clock.boot[0] || table->header->clock.boot[1] ||
+		    rig_files(&rig, NULL) != 1)
 			_exit(2);
 		table_close(&table);
 		table = rig_open(&rig);
