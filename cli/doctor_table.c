@@ -43,7 +43,7 @@ static void room(struct doctor *doctor, const struct census *census, const struc
 			   "clients",
 			   out_number(sum->evicted_live, a, sizeof a));
 	/* nine tenths of the 24-bit row numbers */
-	if (census->ledger_rows > LEDGER_ROW_MAX / 10 * 9)
+	if (census->ledger_rows > (uint64_t)LEDGER_ROW_MAX / 10 * 9)
 		doctor_say(doctor, DOCTOR_WRONG, "ledger", "restart the doors that hold old policies",
 			   "%s of %s rows are in use", out_number(census->ledger_rows, a, sizeof a),
 			   out_number(LEDGER_ROW_MAX, b, sizeof b));

@@ -130,7 +130,8 @@ static int explain(const struct wish *wish, struct request *request)
 	if (!file && !wish->find.table && access("policy.yaml", F_OK) == 0)
 		file = "policy.yaml";
 	int status = file ? open_policy(wish, file, &live, &fresh) : live_open(&live, &wish->find, true);
-	if (status == STATUS_FINE && !forward(wish, live.image, request, forwarded, sizeof forwarded))
+	if (status == STATUS_FINE && live.image &&
+	    !forward(wish, live.image, request, forwarded, sizeof forwarded))
 		status = STATUS_USAGE;
 	if (status == STATUS_FINE) {
 		json_t *document = explain_walk(&live, request, &refused);

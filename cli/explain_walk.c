@@ -31,7 +31,7 @@ static json_t *exception_json(const struct live *live, const struct image_except
 static json_t *verdict_json(const struct live *live, const struct flow *flow)
 {
 	static const char *const SENTENCE[] = {
-#define X(name, word, help) [FLOW_##name] = help,
+#define X(name, word, help) [FLOW_##name] = (help),
 		FLOW_STATUSES(X)
 #undef X
 	};

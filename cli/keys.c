@@ -60,16 +60,15 @@ static bool add_pair(char *out, size_t size, char between, bool cookie, struct t
 	else if (!percent(out, size, name, "-._"))
 		return false;
 	used = strlen(out);
-	if (used + 2 > size)
+	if (snprintf(out + used, size - used, "=") >= (int)(size - used))
 		return false;
-	strcpy(out + used, "=");
 	return percent(out, size, value, "-._");
 }
 
 static bool set_address(struct fill *fill, struct text value)
 {
 	/* as shown: a masked address carries its prefix length */
-	const char *slash = memchr(value.data, '/', value.size);
+	const char *slash = value.size ? memchr(value.data, '/', value.size) : NULL;
 	if (slash)
 		value.size = (size_t)(slash - value.data);
 	fill->no_client = text_equal(value, TEXT("unix:"));
@@ -171,7 +170,8 @@ static size_t split(struct keys *keys, const struct options_list *parts, size_t 
 static bool set_all(struct fill *fill, const struct options_list *given)
 {
 	const struct image_key_part *parts = image_at(fill->image, fill->limit->key.offset);
-	struct text values[OPTIONS_LIST_MAX], key_text = image_text(fill->image, fill->limit->key_text);
+	struct text values[OPTIONS_LIST_MAX] = {{0}},
+		    key_text = image_text(fill->image, fill->limit->key_text);
 	uint32_t count = fill->limit->key.count;
 	size_t wanted = 0, next = 0;
 	for (uint32_t at = 0; at < count; at = group_end(parts, count, at))

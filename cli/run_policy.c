@@ -82,7 +82,7 @@ int run_read_policy(struct run *run)
 	findings_print(&run->loaded);
 	if (!run->loaded.image && (status = fall_back(run)) != STATUS_FINE)
 		return status;
-	if (run->loaded.image->gateway.routes.count == 0) {
+	if (!run->loaded.image || run->loaded.image->gateway.routes.count == 0) {
 		out_error("nothing to stand in front of: add `gateway: {to: http://127.0.0.1:3000}` to %s, "
 			  "or say --to :3000",
 			  run->source);

@@ -3,8 +3,8 @@
 #include "control/watch.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
@@ -99,9 +99,8 @@ static void add_path(struct entries *set, const char *file)
 {
 	char path[PLACE_MAX], target[PLACE_MAX], rest[PLACE_MAX];
 	int links = 0;
-	if (strlen(file) >= sizeof path)
+	if (snprintf(path, sizeof path, "%s", file) >= (int)sizeof path)
 		return;
-	strcpy(path, file);
 	for (char *slash = path; (slash = strchr(slash + 1, '/')) || true;) {
 		if (slash)
 			*slash = '\0';
@@ -114,16 +113,10 @@ static void add_path(struct entries *set, const char *file)
 		}
 		if (n > 0 && links++ < LINKS_MAX) {
 			target[n] = '\0';
-			size_t head = target[0] == '/' ? 0 : (size_t)(last + 1 - path);
-			const char *tail = slash ? slash + 1 : "";
-			if (head + (size_t)n + 1 + strlen(tail) >= sizeof rest)
+			int head = target[0] == '/' ? 0 : (int)(last + 1 - path);
+			if (snprintf(rest, sizeof rest, "%.*s%s%s%s", head, path, target, slash ? "/" : "",
+				     slash ? slash + 1 : "") >= (int)sizeof rest)
 				return;
-			memcpy(rest, path, head);
-			strcpy(rest + head, target);
-			if (slash) {
-				strcat(rest, "/");
-				strcat(rest, tail);
-			}
 			/* begin again: what the link names may hold links, and `..` is cleaned by letters,
 			 * which is right for the names that a swap changes */
 			if (!policy_absolute_path(rest, path, sizeof path))
