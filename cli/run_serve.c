@@ -31,8 +31,8 @@ struct serve {
 	uint64_t edits;		    /* of control, when nginx.conf was last compared */
 	uint64_t begun_ms, stop_ms; /* 0: not stopping */
 	int asked;		    /* how urgently nginx was asked to stop: 0, SIGQUIT, SIGTERM, SIGKILL */
-	bool gone, serving;
-	int exit_code; /* of nginx */
+	bool gone, serving, told;   /* told: to stop, by a signal */
+	int exit_code;		    /* of nginx */
 };
 
 static void say(void *context, const char *line)
@@ -173,6 +173,7 @@ static void take_signals(struct serve *serve, uint64_t now)
 			follow_gateway(serve, true);
 		if (signal != SIGTERM && signal != SIGINT)
 			continue;
+		serve->told = true;
 		if (!serve->stop_ms) {
 			fprintf(stderr, "weir run: stopping; requests in flight have %d seconds\n",
 				DRAIN_MS / 1000);
@@ -235,7 +236,7 @@ int run_serve(struct run *run)
 		return status;
 	loop(&serve);
 	control_close(&serve.control);
-	if (serve.stop_ms && serve.serving)
+	if (serve.told)
 		return STATUS_FINE;
 	out_error("nginx ended%s (exit code %d)%s", serve.serving ? "" : " before it served", serve.exit_code,
 		  serve.child.lines ? "; its last words:" : "");

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 # weir run when something is wrong: each case with its message and exit code, found before nginx is started where it can be.
-import glob, json, os, shutil, socket, struct, sys; sys.path.insert(0, "tests/lib")
+import glob, json, os, random, shutil, socket, struct, sys; sys.path.insert(0, "tests/lib")
 from weirtest import *
 
 backend = Backend()
@@ -32,7 +32,19 @@ def begin(*argv, **kw):
     return p, json.loads(text)
 
 
-free = port()
+def low_port():
+    """One that is no client's: those come from 32768 up, and binding every address minds them."""
+    while True:
+        p = random.randrange(12000, 32000)
+        with socket.socket() as s:
+            try:
+                s.bind(("0.0.0.0", p))
+                return p
+            except OSError:
+                pass
+
+
+free = low_port()
 here = ("--listen", f"127.0.0.1:{free}")
 
 # ports
@@ -124,6 +136,14 @@ is_(request(free).status, 200, "--last-good: it serves")
 write(good, keep.replace("200", "300"))
 ok(wait_until(lambda: request(free)["X-RateLimit-Limit"] == "300", 5), "and follows the file once that is repaired")
 is_(stop(p), 0, "stopped again")
+
+# stopped at any moment of its start
+for delay in (0.0, 0.01, 0.03, 0.06, 0.1, 0.2):
+    p = start([WEIR, "run", good, *here, "--state", f"{dir}/early"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=san_env())
+    wait_until(lambda: os.path.exists(f"{dir}/early/nginx.conf") or p.poll() is not None, 20, 0.001)
+    time.sleep(delay)
+    is_((stop(p, seconds=20), listening(free), os.path.exists(said["table"])), (0, False, False), f"SIGTERM {delay} s into its start: exit 0, all gone")
+shutil.rmtree(f"{dir}/early", ignore_errors=True)
 
 # somebody else's state folder
 os.mkdir(f"{dir}/open")
