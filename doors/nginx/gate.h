@@ -2,16 +2,17 @@
 /*
  * gate: the policy at nginx's own door. What the files of this folder share.
  *
- *   conf.c     directives; the policy is compiled while nginx reads its configuration
- *   process.c  a worker starts: opens the table, publishes once per started configuration
- *   world.c    table and image that decide, and when to change them
+ *   conf.c     directives           compile.c  the policy, while nginx reads its configuration
+ *   process.c  a worker starts: publishes once per started configuration
+ *   world.c    table and image that decide, and when to change them      table.c  the handle
  *   record.c   what is known of one request
  *   request.c  nginx's request as flow understands it
  *   gate.c     decides in PREACCESS, delays
  *   filter.c   decides what never got there; adds headers
  *   headers.c  rate headers on the way out      cors.c  what browsers need to read them
  *   answer.c   the body of a refusal
- *   vars.c     $weir_status and the others      log.c   refusals, in few lines
+ *   vars.c     $weir_status and the others
+ *   log.c      refusals, in few lines           hint.c  what else the operator must know
  *
  * A worker has one thread; whatever is static is that worker's.
  */
@@ -86,6 +87,13 @@ typedef struct {
 } ngx_http_weir_record_t;
 
 
+/* compile.c */
+char *ngx_http_weir_policy(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+
+/* table.c. NULL: the log says why, and what happens `otherwise`. One reference. */
+ngx_http_weir_table_t *ngx_http_weir_table_open(ngx_http_weir_main_conf_t *mcf, const char *otherwise);
+void ngx_http_weir_table_drop(ngx_http_weir_table_t *table);
+
 /* world.c. The world for a request that begins now, or NULL (the log says why); *t: what time it is, read once. */
 ngx_http_weir_world_t *ngx_http_weir_world(ngx_http_weir_main_conf_t *mcf, struct algo_time *t);
 ngx_http_weir_world_t *ngx_http_weir_world_hold(ngx_http_weir_world_t *world);
@@ -139,7 +147,9 @@ ngx_int_t ngx_http_weir_check_variables(ngx_conf_t *cf, const struct image *imag
 /* log.c */
 void ngx_http_weir_log_decision(ngx_http_weir_main_conf_t *mcf, ngx_http_weir_record_t *record);
 void ngx_http_weir_log_flush(void);
-/* A failure that lasts: said once, then at most every ten seconds. */
+
+/* hint.c. A failure: callers try again, and so complain, every ten seconds at most. */
+void ngx_http_weir_hint(ngx_http_weir_main_conf_t *mcf, ngx_http_weir_record_t *record);
 void ngx_http_weir_complain(ngx_log_t *log, const char *sentence, enum weir_error error, const char *then);
 
 

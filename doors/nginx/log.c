@@ -36,8 +36,6 @@ static void ngx_http_weir_log_count(ngx_http_weir_main_conf_t *mcf,
 static void ngx_http_weir_log_timer(ngx_event_t *ev);
 static void ngx_http_weir_log_write(ngx_http_weir_tally_t *tally,
     ngx_uint_t kind);
-static void ngx_http_weir_log_hint(ngx_http_weir_main_conf_t *mcf,
-    ngx_http_weir_record_t *record);
 
 
 /* by statistics index of the limit: those beyond share the first */
@@ -62,7 +60,7 @@ ngx_http_weir_log_decision(ngx_http_weir_main_conf_t *mcf,
     verdict = &flow->verdict;
 
     if (flow->untrusted_forward) {
-        ngx_http_weir_log_hint(mcf, record);
+        ngx_http_weir_hint(mcf, record);
     }
 
     if (verdict->status == FLOW_UNLIMITED
@@ -230,73 +228,4 @@ ngx_http_weir_log_write(ngx_http_weir_tally_t *tally, ngx_uint_t kind)
                                                : "refused",
                   tally->count, tally->count == 1 ? "" : "s",
                   client, (size_t) (p - line), line);
-}
-
-
-/*
- * A proxy that is not trusted makes all its clients one. Said at most once a minute; not where realip has put another
- * address in the peer's place, because then the operator has already said whom to trust.
- */
-
-static void
-ngx_http_weir_log_hint(ngx_http_weir_main_conf_t *mcf,
-    ngx_http_weir_record_t *record)
-{
-    char                        peer[ADDRESS_TEXT_MAX];
-    ngx_str_t                   name, *addr;
-    struct text                 value;
-    const char                 *header, *from;
-    ngx_atomic_uint_t           now, hinted;
-    ngx_http_variable_value_t  *v;
-
-    now = (ngx_atomic_uint_t) ngx_time();
-    hinted = mcf->shared->hinted;
-
-    if (!record->in.has_peer || (hinted != 0 && now - hinted < 60)) {
-        return;
-    }
-
-    ngx_str_set(&name, "realip_remote_addr");
-    addr = &record->request->connection->addr_text;
-
-    v = ngx_http_get_variable(record->request, &name,
-                              ngx_hash_key(name.data, name.len));
-
-    if (v && !v->not_found
-        && (v->len != addr->len
-            || ngx_memcmp(v->data, addr->data, addr->len) != 0))
-    {
-        return;
-    }
-
-    if (!ngx_atomic_cmp_set(&mcf->shared->hinted, hinted, now)) {
-        return;
-    }
-
-    header = "X-Forwarded-For";
-    from = "x-forwarded-for";
-
-    if (!record->in.header(record->in.door, TEXT("x-forwarded-for"), 0,
-                           &value))
-    {
-        header = "Forwarded";
-        from = "forwarded";
-    }
-
-    (void) address_format(&record->in.peer, peer);
-
-    ngx_log_error(NGX_LOG_WARN, mcf->log, 0,
-                  "weir: %s from untrusted %s: all its clients share one "
-                  "bucket; if it is your proxy: "
-                  "clients: {address: {from: %s, trusted: [%s]}}",
-                  header, peer, from, peer);
-}
-
-
-void
-ngx_http_weir_complain(ngx_log_t *log, const char *sentence,
-    enum weir_error error, const char *then)
-{
-    ngx_log_error(NGX_LOG_CRIT, log, 0, "weir: %s: %s; %s",
-                  sentence, weir_error_cure(error), then);
 }

@@ -8,23 +8,19 @@
  */
 #include "doors/nginx/gate.h"
 
-#include "policy/place.h"
 #include "table/stats.h"
 
 
-#define NGX_HTTP_WEIR_RETRY      10      /* seconds */
-#define NGX_HTTP_WEIR_SLOTS_MAX  1024
+#define NGX_HTTP_WEIR_RETRY  10    /* seconds */
 
 
 static ngx_http_weir_world_t *ngx_http_weir_world_open(
     ngx_http_weir_main_conf_t *mcf, const struct image *last);
 static ngx_http_weir_world_t *ngx_http_weir_world_map(
     ngx_http_weir_main_conf_t *mcf, ngx_http_weir_table_t *table);
-static uint32_t ngx_http_weir_slots(void);
 static void ngx_http_weir_world_follow(ngx_http_weir_main_conf_t *mcf,
     ngx_http_weir_world_t *world, ngx_uint_t replaced);
 static void ngx_http_weir_world_change(ngx_http_weir_world_t *world);
-static void ngx_http_weir_table_drop(ngx_http_weir_table_t *table);
 
 
 static ngx_http_weir_world_t  *ngx_http_weir_current;
@@ -107,49 +103,16 @@ static ngx_http_weir_world_t *
 ngx_http_weir_world_open(ngx_http_weir_main_conf_t *mcf,
     const struct image *last)
 {
-    char                    why[1024], path[PLACE_MAX];
     ngx_int_t               rc;
-    enum weir_error         error;
-    struct table_options    options;
     ngx_http_weir_table_t  *table;
     ngx_http_weir_world_t  *world;
 
     ngx_http_weir_retry_at = ngx_time() + NGX_HTTP_WEIR_RETRY;
 
-    ngx_memzero(&options, sizeof(struct table_options));
-    options.size = mcf->size;
-    options.create = true;
-    options.process_slots = ngx_http_weir_slots();
-
-    if (mcf->table.len) {
-        options.path = (char *) mcf->table.data;
-
-    } else {
-        if (!policy_table_path((char *) mcf->path.data, (unsigned) geteuid(),
-                               path, PLACE_MAX))
-        {
-            ngx_http_weir_complain(mcf->log, "the policy's path is too long",
-                                   WEIR_SYSTEM, "name a table: weir_table");
-            return NULL;
-        }
-
-        options.path = path;
-    }
-
-    table = ngx_alloc(sizeof(ngx_http_weir_table_t), mcf->log);
+    table = ngx_http_weir_table_open(mcf, last
+                                     ? "deciding goes on in the old table"
+                                     : "requests pass undecided");
     if (table == NULL) {
-        return NULL;
-    }
-
-    table->references = 1;
-
-    error = table_open(&options, &table->table, why, sizeof(why));
-
-    if (error != WEIR_OK) {
-        ngx_free(table);
-        ngx_http_weir_complain(mcf->log, why, error, last
-                               ? "deciding goes on in the old table"
-                               : "requests pass undecided");
         return NULL;
     }
 
@@ -167,25 +130,6 @@ ngx_http_weir_world_open(ngx_http_weir_main_conf_t *mcf,
     ngx_http_weir_table_drop(table);
 
     return world;
-}
-
-
-/* Workers, as many again that a reload is draining, twice; and room for others. 0: what the table takes for normal. */
-
-static uint32_t
-ngx_http_weir_slots(void)
-{
-    ngx_core_conf_t  *ccf;
-
-    ccf = (ngx_core_conf_t *) ngx_get_conf(ngx_cycle->conf_ctx,
-                                           ngx_core_module);
-
-    if (ccf->worker_processes <= 12) {
-        return 0;
-    }
-
-    return (uint32_t) ngx_min(ccf->worker_processes * 4 + 16,
-                              NGX_HTTP_WEIR_SLOTS_MAX);
 }
 
 
@@ -288,16 +232,4 @@ ngx_http_weir_world_close(void)
         ngx_http_weir_world_drop(ngx_http_weir_current);
         ngx_http_weir_current = NULL;
     }
-}
-
-
-static void
-ngx_http_weir_table_drop(ngx_http_weir_table_t *table)
-{
-    if (--table->references) {
-        return;
-    }
-
-    table_close(&table->table);
-    ngx_free(table);
 }

@@ -15,7 +15,7 @@ def crit(site):
 
 def start(site):
     """Without waiting for a table, which will not be there."""
-    site.process = subprocess.Popen(["nginx", "-c", site.conf, "-p", site.dir, "-e", site.error_log, "-g", "daemon off;"], start_new_session=True, env=san_env())
+    site.process = subprocess.Popen(["nginx", "-c", site.conf, "-p", site.dir, "-e", site.error_log, "-g", "daemon off;"], start_new_session=True, env=san_env(), stderr=subprocess.DEVNULL)
     import weirtest
     weirtest._children.append(site.process)
     ok(wait_until(lambda: listening(site.port), 10), "nginx starts")

@@ -19,7 +19,7 @@ existed = os.path.isdir(where)
 before = set(os.listdir(where)) if existed else set()
 site.table = None
 try:
-    site.process = start(["nginx", "-c", site.conf, "-p", site.dir, "-e", site.error_log, "-g", "daemon off;"], env=san_env())
+    site.process = start(["nginx", "-c", site.conf, "-p", site.dir, "-e", site.error_log, "-g", "daemon off;"], env=san_env(), stderr=subprocess.DEVNULL)
     ok(wait_until(lambda: listening(site.port), 10), "nginx starts with a policy that only its master can read")
     is_(site.statuses(4), [200, 200, 200, 429], "the workers decide")
     mine = sorted(set(os.listdir(where)) - before)

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* table: this worker's handle on the shared table: opened after fork, and closed when the last request that decides in it has
+ * ended. */
+#include "doors/nginx/gate.h"
+
+#include "policy/place.h"
+
+
+#define NGX_HTTP_WEIR_SLOTS_MAX  1024
+
+
+static uint32_t ngx_http_weir_slots(void);
+
+
+ngx_http_weir_table_t *
+ngx_http_weir_table_open(ngx_http_weir_main_conf_t *mcf, const char *otherwise)
+{
+    char                    why[1024], path[PLACE_MAX];
+    enum weir_error         error;
+    struct table_options    options;
+    ngx_http_weir_table_t  *table;
+
+    ngx_memzero(&options, sizeof(struct table_options));
+    options.size = mcf->size;
+    options.create = true;
+    options.process_slots = ngx_http_weir_slots();
+
+    if (mcf->table.len) {
+        options.path = (char *) mcf->table.data;
+
+    } else {
+        if (!policy_table_path((char *) mcf->path.data, (unsigned) geteuid(),
+                               path, PLACE_MAX))
+        {
+            ngx_http_weir_complain(mcf->log, "the policy's path is too long",
+                                   WEIR_SYSTEM, "name a table: weir_table");
+            return NULL;
+        }
+
+        options.path = path;
+    }
+
+    table = ngx_alloc(sizeof(ngx_http_weir_table_t), mcf->log);
+    if (table == NULL) {
+        return NULL;
+    }
+
+    table->references = 1;
+
+    error = table_open(&options, &table->table, why, sizeof(why));
+
+    if (error != WEIR_OK) {
+        ngx_free(table);
+        ngx_http_weir_complain(mcf->log, why, error, otherwise);
+        return NULL;
+    }
+
+    return table;
+}
+
+
+/* Workers, as many again that a reload is draining, twice; and room for others. 0: what the table takes for normal. */
+
+static uint32_t
+ngx_http_weir_slots(void)
+{
+    ngx_core_conf_t  *ccf;
+
+    ccf = (ngx_core_conf_t *) ngx_get_conf(ngx_cycle->conf_ctx,
+                                           ngx_core_module);
+
+    if (ccf->worker_processes <= 12) {
+        return 0;
+    }
+
+    return (uint32_t) ngx_min(ccf->worker_processes * 4 + 16,
+                              NGX_HTTP_WEIR_SLOTS_MAX);
+}
+
+
+void
+ngx_http_weir_table_drop(ngx_http_weir_table_t *table)
+{
+    if (--table->references) {
+        return;
+    }
+
+    table_close(&table->table);
+    ngx_free(table);
+}
