@@ -54,18 +54,16 @@ struct text arena_text(struct arena *arena, const char *data, size_t size)
 
 struct text arena_format(struct arena *arena, const char *format, ...)
 {
-	va_list arguments, again;
+	va_list arguments;
 	va_start(arguments, format);
-	va_copy(again, arguments);
 	int size = vsnprintf(NULL, 0, format, arguments);
 	va_end(arguments);
-	if (size < 0) {
-		va_end(again);
+	if (size < 0)
 		longjmp(arena->out_of_memory, 1);
-	}
 	char *copy = arena_alloc(arena, (size_t)size + 1);
-	vsnprintf(copy, (size_t)size + 1, format, again);
-	va_end(again);
+	va_start(arguments, format);
+	vsnprintf(copy, (size_t)size + 1, format, arguments);
+	va_end(arguments);
 	return (struct text){copy, (size_t)size};
 }
 

@@ -49,12 +49,10 @@ static size_t victim(const struct diag *diag, const struct diag_finding *fresh)
 	return diag->count;
 }
 
-static void report(struct load *load, enum policy_severity severity, struct model_mark mark,
-		   const char *format, va_list arguments)
+static void report(struct load *load, enum policy_severity severity, struct model_mark mark, char *message)
 {
 	struct diag *diag = &load->diag;
 	struct diag_finding fresh = {severity, order_of(load, mark.file), mark, NULL};
-	char buffer[MESSAGE_MAX];
 
 	if (severity == POLICY_ERROR)
 		diag->errors++;
@@ -68,9 +66,8 @@ static void report(struct load *load, enum policy_severity severity, struct mode
 			(diag->count - out - 1) * sizeof diag->kept[0]);
 		diag->count--;
 	}
-	vsnprintf(buffer, sizeof buffer, format, arguments);
-	utf8_show(buffer);
-	fresh.message = arena_text(&load->arena, buffer, strlen(buffer)).data;
+	utf8_show(message);
+	fresh.message = arena_text(&load->arena, message, strlen(message)).data;
 
 	size_t at = diag->count;
 	while (at > 0 && compare(&fresh, &diag->kept[at - 1]) < 0)
@@ -82,18 +79,22 @@ static void report(struct load *load, enum policy_severity severity, struct mode
 
 void diag_error(struct load *load, struct model_mark mark, const char *format, ...)
 {
+	char message[MESSAGE_MAX];
 	va_list arguments;
 	va_start(arguments, format);
-	report(load, POLICY_ERROR, mark, format, arguments);
+	vsnprintf(message, sizeof message, format, arguments);
 	va_end(arguments);
+	report(load, POLICY_ERROR, mark, message);
 }
 
 void diag_warning(struct load *load, struct model_mark mark, const char *format, ...)
 {
+	char message[MESSAGE_MAX];
 	va_list arguments;
 	va_start(arguments, format);
-	report(load, POLICY_WARNING, mark, format, arguments);
+	vsnprintf(message, sizeof message, format, arguments);
 	va_end(arguments);
+	report(load, POLICY_WARNING, mark, message);
 }
 
 /* The line a mark is in, malloc()ed; NULL if there is none to show. */

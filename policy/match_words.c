@@ -283,6 +283,13 @@ void match_read(struct load *load, const struct node *node, bool exact, struct m
 	*count = clauses.count;
 }
 
+static size_t put(char *out, size_t used, struct text text)
+{
+	if (text.size)
+		memcpy(out + used, text.data, text.size);
+	return used + text.size;
+}
+
 struct text match_text(struct load *load, const struct model_clause *clauses, size_t count)
 {
 	size_t size = 1, used = 0;
@@ -290,11 +297,8 @@ struct text match_text(struct load *load, const struct model_clause *clauses, si
 		size += clauses[i].text.size + 4;
 	char *text = arena_alloc(&load->arena, size);
 	for (size_t i = 0; i < count; i++) {
-		if (i)
-			memcpy(text + used, " or ", 4), used += 4;
-		if (clauses[i].text.size)
-			memcpy(text + used, clauses[i].text.data, clauses[i].text.size);
-		used += clauses[i].text.size;
+		used = put(text, used, i ? TEXT(" or ") : TEXT(""));
+		used = put(text, used, clauses[i].text);
 	}
 	return (struct text){text, used};
 }

@@ -196,7 +196,7 @@ static void check_words(struct numbers *n)
 		{n->align, "align", ALGO_FIXED_WINDOW},
 	};
 	static const char *const names[ALGO_KIND_COUNT] = {
-#define X(name, word, help) [ALGO_##name] = word,
+#define X(name, word, help) [ALGO_##name] = (word),
 		ALGO_KINDS(X)
 #undef X
 	};

@@ -183,7 +183,7 @@ bool rate_parse(struct arena *arena, struct text text, struct rate *out, char *w
 {
 	struct text rest = text;
 	uint64_t thousandths;
-	uint32_t times;
+	uint32_t times = 1;
 
 	if (text_equal_folded(text, TEXT("unlimited")) || text_equal_folded(text, TEXT("none"))) {
 		snprintf(why, size, "'%.*s' is no rate; to switch a limit off write mode: disabled",

@@ -8,7 +8,7 @@
 #include "policy/words.h"
 
 static const char *const type_json[] = {
-#define X(name, say, json) json,
+#define X(name, say, json) (json),
 	WORD_TYPES(X)
 #undef X
 };

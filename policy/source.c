@@ -52,7 +52,8 @@ static bool slurp(struct load *load, bool any, size_t max, struct text *out, str
 bool source_slurp(struct load *load, const char *path, size_t max, struct text *out, struct source *source,
 		  const char **why)
 {
-	/* The policy itself may be a pipe. What it names may not: a loader that hangs is worse than a finding. */
+	/* The policy itself may be a pipe. What it names may not: a loader that hangs is worse than a
+	 * finding. */
 	bool any = source && !source->includer, standard_input = any && strcmp(path, "-") == 0;
 	load->fd = standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | (any ? 0 : O_NONBLOCK));
 	if (load->fd < 0)
@@ -124,7 +125,7 @@ struct source *source_read(struct load *load, const char *name, struct text text
 	source->name = arena_text(&load->arena, name, strlen(name)).data;
 	source->includer = includer;
 	load->sources = arena_grow(&load->arena, load->sources, load->source_count, &load->source_capacity,
-				   sizeof load->sources[0]);
+				   sizeof(struct source *));
 	load->sources[load->source_count++] = source;
 	if (!mark.file)
 		mark = (struct model_mark){source->name, 1, 1, 1};
@@ -144,7 +145,7 @@ struct source *source_read(struct load *load, const char *name, struct text text
 		return NULL;
 	}
 	load_hash(load, text);
-	if (text.size >= 3 && memcmp(text.data, "\xef\xbb\xbf", 3) == 0)
+	if (text.data && text.size >= 3 && memcmp(text.data, "\xef\xbb\xbf", 3) == 0)
 		text = (struct text){text.data + 3, text.size - 3};
 	source->text = text;
 	return check_text(load, source) ? source : NULL;
@@ -159,9 +160,9 @@ const char *source_beside(struct load *load, const char *from, struct text path)
 
 struct text source_line(const struct source *source, unsigned line)
 {
-	const char *at = source->text.data, *end = at + source->text.size;
-	if (!at)
+	if (!source->text.data)
 		return (struct text){0};
+	const char *at = source->text.data, *end = at + source->text.size;
 	for (unsigned i = 1;; i++) {
 		const char *stop = at;
 		while (stop < end && *stop != '\n' && *stop != '\r')

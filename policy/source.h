@@ -21,9 +21,9 @@ struct source {
 	const struct source *includer; /* NULL: the policy file itself */
 };
 
-/* Reads a whole file of at most `max` bytes into the arena. False, with the system's or our reason in *why, if it
- * cannot be read. `source` (NULL for pages and lists) gets device and inode. Only the policy itself, a source that
- * nothing includes, may be "-" (standard input) or a pipe. */
+/* Reads a whole file of at most `max` bytes into the arena. False, with the system's or our reason in *why,
+ * if it cannot be read. `source` (NULL for pages and lists) gets device and inode. Only the policy itself, a
+ * source that nothing includes, may be "-" (standard input) or a pipe. */
 bool source_slurp(struct load *load, const char *path, size_t max, struct text *out, struct source *source,
 		  const char **why);
 

@@ -185,7 +185,7 @@ static bool read_date(const char *at, int64_t *out)
 	if (*at || year < 1970 || month < 1 || month > 12 || day < 1 || day > days_in(year, month) ||
 	    hour > 23 || minute > 59 || second > 59)
 		return false;
-	*out = days_of(year, month, day) * 86400 + hour * 3600 + minute * 60 + second;
+	*out = days_of(year, month, day) * 86400 + (int64_t)(hour * 60 + minute) * 60 + second;
 	return true;
 }
 

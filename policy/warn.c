@@ -151,8 +151,8 @@ static int by_match(const void *left, const void *right)
 static void warn_chosen(struct load *load)
 {
 	struct model *model = &load->model;
-	const struct model_limit **by_ip = arena_alloc(&load->arena,
-						       (model->limit_count + 1) * sizeof(*by_ip));
+	const struct model_limit **by_ip = arena_alloc(
+		&load->arena, (model->limit_count + 1) * sizeof(const struct model_limit *));
 	size_t count = 0;
 
 	for (size_t i = 0; i < model->limit_count; i++) {
@@ -164,11 +164,11 @@ static void warn_chosen(struct load *load)
 			return;
 		by_ip[count++] = limit;
 	}
-	qsort(by_ip, count, sizeof(*by_ip), by_match);
+	qsort(by_ip, count, sizeof(const struct model_limit *), by_match);
 	for (size_t i = 0; i < model->limit_count; i++) {
 		const struct model_limit *limit = &model->limits[i];
 		if (limit->mode != IMAGE_DISABLED && chosen_by_client(limit) &&
-		    !bsearch(&limit, by_ip, count, sizeof(*by_ip), by_match))
+		    !bsearch(&limit, by_ip, count, sizeof(const struct model_limit *), by_match))
 			diag_warning(load, limit->mark,
 				     "a client can invent values of '%.*s' and get a fresh allowance each "
 				     "time; add a limit with key: ip over the same requests",
@@ -187,15 +187,16 @@ static int by_name(const void *left, const void *right)
 static void check_renames(struct load *load)
 {
 	struct model *model = &load->model;
-	const struct model_limit **names = arena_alloc(&load->arena,
-						       (model->limit_count + 1) * sizeof(*names));
+	const struct model_limit **names = arena_alloc(
+		&load->arena, (model->limit_count + 1) * sizeof(const struct model_limit *));
 	for (size_t i = 0; i < model->limit_count; i++)
 		names[i] = &model->limits[i];
-	qsort(names, model->limit_count, sizeof(*names), by_name);
+	qsort(names, model->limit_count, sizeof(const struct model_limit *), by_name);
 	for (size_t i = 0; i < model->limit_count; i++) {
 		const struct model_limit *limit = &model->limits[i], wanted = {.name = limit->was},
 					 *key = &wanted;
-		if (limit->was.size && bsearch(&key, names, model->limit_count, sizeof(*names), by_name))
+		if (limit->was.size &&
+		    bsearch(&key, names, model->limit_count, sizeof(const struct model_limit *), by_name))
 			diag_error(load, limit->mark, "'was: %.*s' names a limit that still exists",
 				   SHOW(limit->was));
 	}

@@ -40,7 +40,8 @@ const struct word_value word_values[] = {
 	{"missing", "ip", IMAGE_MISSING_IP, true, "the client's address takes the place of the missing part"},
 	{"missing", "skip", IMAGE_MISSING_SKIP, true, "the limit does not apply"},
 	{"missing", "deny", IMAGE_MISSING_DENY, true, "the request is refused"},
-	{"missing", "anonymous", IMAGE_MISSING_ANONYMOUS, true, "all such requests share one counter, whatever their other parts"},
+	{"missing", "anonymous", IMAGE_MISSING_ANONYMOUS, true,
+	 "all such requests share one counter, whatever their other parts"},
 	{"missing", "inner", 0, false, "the next door knows"},
 
 	{"algorithm", "token-bucket", ALGO_TOKEN_BUCKET, true,

@@ -298,11 +298,11 @@ void yaml_refuse_twins(struct load *load, struct node *map)
 {
 	if (map->count < 2)
 		return;
-	const struct pair **sorted = arena_alloc(&load->arena, map->count * sizeof(*sorted));
+	const struct pair **sorted = arena_alloc(&load->arena, map->count * sizeof(const struct pair *));
 	bool twins = false;
 	for (size_t i = 0; i < map->count; i++)
 		sorted[i] = &map->pairs[i];
-	qsort(sorted, map->count, sizeof(*sorted), by_key);
+	qsort(sorted, map->count, sizeof(const struct pair *), by_key);
 	for (size_t i = 1, first = 0; i < map->count; i++) {
 		if (!text_equal(sorted[i]->key.text, sorted[first]->key.text)) {
 			first = i;
