@@ -44,7 +44,8 @@ struct run {
 	uid_t worker_uid;
 	char worker_user[64], worker_group[64]; /* "": the workers stay who we are */
 	struct nginx nginx;
-	int lock; /* of the state folder */
+	int lock;   /* of the state folder */
+	bool sound; /* at the end the file was usable: its last good copy says nothing more */
 };
 
 /* Each returns STATUS_FINE, or an exit code after saying why. */
@@ -57,7 +58,7 @@ int run_choose_user(struct run *run);
 int run_make_state(struct run *run);
 /* Is there room for the table? */
 int run_check_room(const struct run *run);
-/* Removes everything that was ours, the table too; the last good copy of a FILE stays. */
+/* Removes everything that was ours, the table too; the last good copy stays if the FILE is broken now. */
 void run_remove_state(struct run *run);
 /* The listening addresses, from --listen, else the policy, else 8080; refuses those that are taken by others.
  */

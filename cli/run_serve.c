@@ -235,6 +235,7 @@ int run_serve(struct run *run)
 	if (status != STATUS_FINE || (status = run_start_nginx(run, &serve.child)) != STATUS_FINE)
 		return status;
 	loop(&serve);
+	run->sound = serve.control && control_sound(serve.control);
 	control_close(&serve.control);
 	if (serve.told)
 		return STATUS_FINE;

@@ -182,7 +182,7 @@ void run_remove_state(struct run *run)
 	for (size_t i = 0; i < sizeof OURS / sizeof *OURS; i++)
 		if (inside(run, OURS[i], path, sizeof path))
 			nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-	if (!run->file)
+	if (!run->file || run->sound)
 		lastgood_remove(run->last_good);
 	single_leave(run->lock_path, run->lock);
 	run->lock = -1;

@@ -124,10 +124,11 @@ p, said2 = begin(good, *here, "--state", f"{dir}/state")
 is_(said2["table"], said["table"], "started again: the same table")
 is_(int(request(free)["X-RateLimit-Remaining"]), before - 1, "with its counters")
 
-# broken at the next start: the last good one, if asked
-is_(stop(p), 0, "stopped")
+# broken when it stops, and at the next start: the last good one, if asked
 keep = open(good).read()
 write(good, "limits: {")
+ok(wait_until(lambda: "the policy in force stays" in open(f"{dir}/err").read()), "an edit breaks the policy")
+is_(stop(p), 0, "stopped")
 r = run(WEIR, "run", good, *here, "--state", f"{dir}/state")
 is_(r.returncode, 1, "broken at the start: exit 1")
 like(r.stderr, "the last good one was kept: to start with that: --last-good", "it says that there is a last good one")
@@ -136,6 +137,7 @@ is_(request(free).status, 200, "--last-good: it serves")
 write(good, keep.replace("200", "300"))
 ok(wait_until(lambda: request(free)["X-RateLimit-Limit"] == "300", 5), "and follows the file once that is repaired")
 is_(stop(p), 0, "stopped again")
+is_(os.path.exists(f"{dir}/state"), False, "now that the file is good, nothing is kept")
 
 # stopped at any moment of its start
 for delay in (0.0, 0.01, 0.03, 0.06, 0.1, 0.2):
