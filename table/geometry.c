@@ -3,6 +3,8 @@
  */
 #include "table/geometry.h"
 
+#include <unistd.h>
+
 #include "table/siphash.h"
 
 uint64_t geometry_checksum(const struct layout_fixed *fixed)
@@ -24,6 +26,15 @@ static uint64_t place(struct layout_fixed *fixed, enum layout_sections section, 
 	return offset + size;
 }
 
+/* A worker for each processor is usual, and a reload keeps the old ones until they are done. */
+static uint32_t default_process_slots(void)
+{
+	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+	uint32_t slots = processors > 0 && processors < LAYOUT_PROCESSES_MAX / 4 ? (uint32_t)processors * 4
+										 : 0;
+	return slots > GEOMETRY_PROCESS_SLOTS ? slots : GEOMETRY_PROCESS_SLOTS;
+}
+
 enum weir_error geometry_plan(uint64_t size, uint32_t process_slots, struct layout_fixed *out,
 			      const struct why *why)
 {
@@ -31,7 +42,7 @@ enum weir_error geometry_plan(uint64_t size, uint32_t process_slots, struct layo
 		return why_error(why, WEIR_BAD_SIZE, "%llu bytes: a table has 64 KiB to 64 GiB",
 				 (unsigned long long)size);
 	if (process_slots == 0)
-		process_slots = GEOMETRY_PROCESS_SLOTS;
+		process_slots = default_process_slots();
 	if (process_slots > LAYOUT_PROCESSES_MAX)
 		return why_error(why, WEIR_BAD_SIZE, "%u process slots: at most %u", process_slots,
 				 LAYOUT_PROCESSES_MAX);

@@ -32,7 +32,7 @@ struct table_options {
 			     larger */
 	bool create;	  /* make the file if it is missing (privately, then link(2)ed into place) */
 	bool read_only;	  /* no process slot, no deciding: for looking */
-	uint32_t process_slots; /* creation only; 0: 64 */
+	uint32_t process_slots; /* creation only, at most 4096; 0: 64, or 4 for each processor */
 };
 
 /* Opens or creates. On failure *out is NULL and `why` (size bytes, may be NULL) holds a sentence that
