@@ -12,8 +12,8 @@ static ngx_int_t ngx_http_weir_grpc(ngx_http_request_t *r,
     struct flow_answer *answer);
 
 
-ngx_uint_t
-ngx_http_weir_has_page(ngx_http_request_t *r, ngx_uint_t status)
+ngx_http_err_page_t *
+ngx_http_weir_page(ngx_http_request_t *r, ngx_uint_t status)
 {
     ngx_uint_t                 i;
     ngx_http_err_page_t       *page;
@@ -24,18 +24,18 @@ ngx_http_weir_has_page(ngx_http_request_t *r, ngx_uint_t status)
     /* as ngx_http_special_response_handler asks; error_page may still be set by a page for another status */
 
     if (clcf->error_pages == NULL || r->uri_changes == 0) {
-        return 0;
+        return NULL;
     }
 
     page = clcf->error_pages->elts;
 
     for (i = 0; i < clcf->error_pages->nelts; i++) {
         if (page[i].status == (ngx_int_t) status) {
-            return 1;
+            return &page[i];
         }
     }
 
-    return 0;
+    return NULL;
 }
 
 

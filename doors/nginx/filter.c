@@ -14,6 +14,8 @@ static ngx_int_t ngx_http_weir_filter_init(ngx_conf_t *cf);
 static ngx_int_t ngx_http_weir_header_filter(ngx_http_request_t *r);
 static ngx_int_t ngx_http_weir_catch(ngx_http_request_t *r,
     ngx_http_weir_record_t **out);
+static ngx_int_t ngx_http_weir_replace(ngx_http_request_t *r,
+    ngx_http_weir_record_t *record);
 static ngx_int_t ngx_http_weir_body_filter(ngx_http_request_t *r,
     ngx_chain_t *in);
 
@@ -101,6 +103,18 @@ ngx_http_weir_header_filter(ngx_http_request_t *r)
     if (record->paged) {
         record->paged = 0;
         r->header_only = 0;
+
+        /*
+         * The way to the page ended where it began: the place whose answer was refused has no page, it would give that answer as
+         * the page. (With uri_changes as it was, this is error_page's redirect to another server.)
+         */
+
+        if (r->loc_conf == record->loc_conf
+            && r->uri_changes != record->uri_changes
+            && ngx_http_weir_replace(r, record) != NGX_OK)
+        {
+            return NGX_ERROR;
+        }
     }
 
     if (ngx_http_weir_headers(r, record) != NGX_OK) {
@@ -158,14 +172,11 @@ ngx_http_weir_catch(ngx_http_request_t *r, ngx_http_weir_record_t **out)
 
     status = record->flow->verdict.http_status;
 
-    ngx_http_clean_header(r);
-
-    if (record->flow->grpc || !ngx_http_weir_has_page(r, status)) {
-        record->replace = 1;
-        ngx_http_set_ctx(r, record, ngx_http_weir_filter_module);
-
-        return ngx_http_weir_answer_begin(r, record);
+    if (record->flow->grpc || !ngx_http_weir_page(r, status)) {
+        return ngx_http_weir_replace(r, record);
     }
+
+    ngx_http_clean_header(r);
 
     /*
      * A status returned from here is finalized as the range filter's 416 is, so error_page does its work. header_only keeps
@@ -176,8 +187,22 @@ ngx_http_weir_catch(ngx_http_request_t *r, ngx_http_weir_record_t **out)
     r->error_page = 0;
     r->header_only = 1;
     record->paged = 1;
+    record->loc_conf = r->loc_conf;
+    record->uri_changes = r->uri_changes;
 
     return status;
+}
+
+
+static ngx_int_t
+ngx_http_weir_replace(ngx_http_request_t *r, ngx_http_weir_record_t *record)
+{
+    record->replace = 1;
+    ngx_http_set_ctx(r, record, ngx_http_weir_filter_module);
+
+    ngx_http_clean_header(r);
+
+    return ngx_http_weir_answer_begin(r, record);
 }
 
 

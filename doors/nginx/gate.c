@@ -133,7 +133,7 @@ ngx_http_weir_refuse(ngx_http_request_t *r, ngx_http_weir_record_t *record)
 
     status = record->flow->verdict.http_status;
 
-    if (!record->flow->grpc && ngx_http_weir_has_page(r, status)) {
+    if (!record->flow->grpc && ngx_http_weir_page(r, status)) {
         r->error_page = 0;    /* a page that led here is no reason against this one */
         return status;
     }

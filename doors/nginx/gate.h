@@ -78,6 +78,8 @@ typedef struct {
     struct flow                 *flow;         /* NULL as above */
     struct flow_answer          *answer;       /* behind the flow; filled by ngx_http_weir_answer_of */
     struct flow_request          in;
+    void                       **loc_conf;     /* where it was refused, and */
+    ngx_uint_t                   uri_changes;  /* after how many redirects, if it goes to the operator's page */
     unsigned                     waiting:1;    /* its turn has not come */
     unsigned                     failed:1;     /* there was nothing to decide with */
     unsigned                     answered:1;   /* `answer` is filled */
@@ -120,8 +122,8 @@ void ngx_http_weir_request(ngx_http_request_t *r, ngx_http_weir_record_t *record
 ngx_int_t ngx_http_weir_decide(ngx_http_weir_record_t *record);
 ngx_int_t ngx_http_weir_gate_init(ngx_conf_t *cf);
 
-/* answer.c. Does the operator have a page for this status here? */
-ngx_uint_t ngx_http_weir_has_page(ngx_http_request_t *r, ngx_uint_t status);
+/* answer.c. The operator's error_page for this status here, or NULL. */
+ngx_http_err_page_t *ngx_http_weir_page(ngx_http_request_t *r, ngx_uint_t status);
 /* Headers and, of a refusal, body: computed once; the texts live as long as the record. */
 struct flow_answer *ngx_http_weir_answer_of(ngx_http_weir_record_t *record);
 /* A refusal: lets the request's body go, puts status, type and length into headers_out. */

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # error_page of the operator wins over the policy's body, in every form; and requests that wander inside nginx (error pages, try_files,
 # index, X-Accel-Redirect, rewrites, named locations, auth_request, SSI, mirror) are counted once.
-import sys; sys.path[:0] = ["tests/lib", "tests/doors"]
+import json, sys; sys.path[:0] = ["tests/lib", "tests/doors"]
 from gatelib import *
 
 backend = Backend(lambda method, path, headers, body: (200, {"X-Accel-Redirect": "/inside/f2.txt"}, b"") if path == "/accel" else
@@ -63,6 +63,23 @@ for path in "/x/1", "/x/return", "/x/empty", "/x/named-return":
     w.send(f"POST {path} HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello")
     is_(w.read().status, 429, f"POST {path} with a body")
 is_(w.get("/429.html").text, "slower!\n", "and the connection goes on")
+site.check_no_alerts()
+site.stop()
+
+# where the way to the page leads back to the answer that was refused
+p = [port() for _ in range(4)]
+site = Site(policy="limits: {all: {rate: 0/s}}\n", http=f"""
+    server {{ listen 127.0.0.1:{p[0]}; error_page 429 =200 /429.html; return 200 'secret'; }}
+    server {{ listen 127.0.0.1:{p[1]}; error_page 429 =200 @slow; return 200 'secret'; location @slow {{ return 200 'named'; }} }}
+    server {{ listen 127.0.0.1:{p[2]}; error_page 429 https://example.org/slow; return 200 'secret'; }}
+    server {{ listen 127.0.0.1:{p[3]}; error_page 429 =200 /429.html; location / {{ return 200 'secret'; }} }}
+""")
+a = request(p[0])
+is_((a.status, json.loads(a.text)["limit"]), (429, "all"), "a page behind a server-level return: weir answers")
+a = request(p[3])
+is_((a.status, json.loads(a.text)["limit"]), (429, "all"), "and behind a location that answers everything so")
+is_(request(p[1]).text, "named", "a named location is reached")
+is_(request(p[2]).status, 302, "so is another server")
 site.check_no_alerts()
 site.stop()
 
