@@ -84,7 +84,7 @@ static size_t order_of(const struct flow *flow, uint64_t *order)
 /* Charges every enforced hit, or none. */
 static bool charge_all(struct flow *flow)
 {
-	uint64_t order[IMAGE_HITS_MAX];
+	uint64_t order[2 * IMAGE_HITS_MAX];
 	size_t count = order_of(flow, order), at;
 
 	for (at = 0; at < count; at++) {

@@ -2,8 +2,6 @@
 /* flow: the stations in their order. Each is told in a file of its own. */
 #include "flow/flow.h"
 
-#define COUNT_MAX(image) ((image) ? (image)->hits_max : 0)
-
 const char *flow_status_word(enum flow_status status)
 {
 	static const char *const words[] = {
@@ -17,7 +15,7 @@ const char *flow_status_word(enum flow_status status)
 
 size_t flow_size(const struct image *image)
 {
-	return sizeof(struct flow) + COUNT_MAX(image) * sizeof(struct flow_hit);
+	return sizeof(struct flow) + (image ? 2 * (size_t)image->hits_max : 0) * sizeof(struct flow_hit);
 }
 
 void flow_begin(struct flow *flow, const struct flow_env *env, const struct flow_request *request,

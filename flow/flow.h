@@ -127,6 +127,7 @@ struct flow { /* caller's storage: flow_size(image) bytes; flow_begin zeroes wha
 	struct text query;
 	struct address client; /* unmasked */
 	bool has_client, preflight, grpc;
+	bool path_ambiguous;	/* the path can be read in two ways: limits apply that match either */
 	bool untrusted_forward; /* a forwarding header came from a peer that is not trusted */
 
 	const struct image_exception *exempt; /* global */
@@ -141,7 +142,7 @@ struct flow { /* caller's storage: flow_size(image) bytes; flow_begin zeroes wha
 	char key_text[112];
 
 	char path_folded[IMAGE_PATH_MAX + 1], path_exact[IMAGE_PATH_MAX + 1], host[256];
-	struct flow_hit hits[]; /* image->hits_max */
+	struct flow_hit hits[]; /* twice image->hits_max: of either reading of the path */
 };
 size_t flow_size(const struct image *image); /* image may be NULL */
 
@@ -178,9 +179,14 @@ uint64_t flow_key_digest(const struct flow *flow, const struct flow_hit *hit);
  * and .., never above the root; keep invalid escapes as they are. Always begins with '/'; "*" is "/". `exact`
  * keeps case and the trailing slash, `folded` is ASCII lower-cased without it. Both buffers hold
  * IMAGE_PATH_MAX + 1 bytes and end in NUL; a longer result is cut at IMAGE_PATH_MAX after resolving. *query
- * is what stands between `?` and `#`, undecoded. */
-void flow_path_normalise(struct text target, char *exact, size_t *exact_size, char *folded,
+ * is what stands between `?` and `#`, undecoded. True if the path can be read in another way: it has dot
+ * segments, ;params, a NUL, or separators in disguise. */
+bool flow_path_normalise(struct text target, char *exact, size_t *exact_size, char *folded,
 			 size_t *folded_size, struct text *query);
+/* The other way: only a plain slash separates, nothing is cut off or resolved; decoded once and // merged all
+ * the same. */
+void flow_path_literal(struct text target, char *exact, size_t *exact_size, char *folded,
+		       size_t *folded_size);
 /* The authority of an absolute-form target (without user information), or false. *rest: what follows it. */
 bool flow_path_authority(struct text target, struct text *authority, struct text *rest);
 

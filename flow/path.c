@@ -2,12 +2,15 @@
 /*
  * path: one spelling for each path (B14).
  *
- * Where servers read a path differently, this one takes the reading that matches a limit more often: an
- * encoded slash separates (as it does for nginx, which routes by it), a backslash too (as for IIS and
- * browsers), and ;params go before dots are resolved, so that `/a/..;/login` is `/login` (as for Tomcat).
- * Empty segments are merged before dots are resolved (as nginx does). `%3B` and `%00` cut like their raw
- * forms, because a proxy that rewrites a path unescapes the first, and a backend written in C stops at the
- * second.
+ * Where servers read a path differently, this reading is the one that finds a limit more often: an encoded
+ * slash separates (as it does for nginx, which routes by it), a backslash too (as for IIS and browsers), and
+ * ;params go before dots are resolved, so that `/a/..;/login` is `/login` (as for Tomcat). Empty segments are
+ * merged before dots are resolved (as nginx does). `%3B` and `%00` cut like their raw forms, because a proxy
+ * that rewrites a path unescapes the first, and a backend written in C stops at the second.
+ *
+ * A backend that takes all of those literally is offered `/search/x%2F..%2F..%2Ffree`, searches for x, and
+ * would not be limited. So a target that can be read in two ways is read literally too, and limits apply that
+ * match either (match.c).
  *
  * One pass in constant memory: what lies past the cut is only counted, so that a `..` after kilobytes of
  * padding still takes back the right segment.
@@ -18,6 +21,8 @@ struct segments {
 	char *out;
 	size_t used;   /* bytes of the finished segments that begin before the cut, a slash before each */
 	size_t beyond; /* finished segments that begin past it */
+	bool literal;  /* only a plain slash separates, nothing is cut off or resolved */
+	bool differs;  /* something was read that the other way reads differently */
 };
 
 static void take_back(struct segments *s)
@@ -69,11 +74,14 @@ static bool segment(struct segments *s, const char **at, const char *end)
 	if (size)
 		dots = false;
 	while (from < end) {
+		bool raw = *from == '/';
 		char c = next(&from, end);
-		closed = c == '/' || c == '\\';
+
+		closed = raw || (!s->literal && (c == '/' || c == '\\'));
+		s->differs |= closed && !raw;
 		if (closed)
 			break;
-		cut = cut || c == ';' || c == '\0';
+		cut = cut || (!s->literal && (c == ';' || c == '\0'));
 		if (cut)
 			continue;
 		dots = dots && c == '.';
@@ -82,10 +90,12 @@ static bool segment(struct segments *s, const char **at, const char *end)
 		size++;
 	}
 	*at = from;
-	if (size == 0 || (dots && size == 1))
+	s->differs |= cut || (size && dots);
+	if (size == 0)
 		return true;
-	if (dots && size == 2) {
-		take_back(s);
+	if (dots && size <= 2 && !s->literal) {
+		if (size == 2)
+			take_back(s);
 		return true;
 	}
 	if (s->used >= IMAGE_PATH_MAX) {
@@ -117,31 +127,36 @@ bool flow_path_authority(struct text target, struct text *authority, struct text
 	return true;
 }
 
-void flow_path_normalise(struct text target, char *exact, size_t *exact_size, char *folded,
-			 size_t *folded_size, struct text *query)
+/* What stands between authority and query, and the query. */
+static struct text path_of(struct text target, struct text *query)
 {
-	struct segments s = {.out = exact};
 	struct text authority, path = target;
-	const char *at, *end, *fragment;
-	bool folder = false;
+	const char *at;
 
 	if (target.size && target.data[0] != '/')
 		flow_path_authority(target, &authority, &path);
 	*query = (struct text){NULL, 0};
-	if (path.size && (fragment = memchr(path.data, '#', path.size)))
-		path.size = (size_t)(fragment - path.data);
+	if (path.size && (at = memchr(path.data, '#', path.size)))
+		path.size = (size_t)(at - path.data);
 	if (path.size && (at = memchr(path.data, '?', path.size))) {
 		*query = (struct text){at + 1, path.size - (size_t)(at + 1 - path.data)};
 		path.size = (size_t)(at - path.data);
 	}
 	if (text_equal(path, TEXT("*"))) /* OPTIONS for the server itself */
 		path.size = 0;
+	return path;
+}
 
-	at = path.data;
-	end = at + path.size;
+/* The way through all segments. True if the other way leads elsewhere. */
+static bool follow(struct text path, bool literal, char *exact, size_t *exact_size, char *folded,
+		   size_t *folded_size)
+{
+	struct segments s = {.out = exact, .literal = literal};
+	const char *at = path.data, *end = at + path.size;
+	bool folder = false;
+
 	while (at < end)
 		folder = segment(&s, &at, end);
-
 	for (size_t i = 0; i < s.used; i++)
 		folded[i] = text_lower(exact[i]);
 	*folded_size = s.used;
@@ -153,4 +168,18 @@ void flow_path_normalise(struct text target, char *exact, size_t *exact_size, ch
 		exact[s.used++] = '/';
 	*exact_size = s.used;
 	exact[*exact_size] = folded[*folded_size] = '\0';
+	return s.differs;
+}
+
+bool flow_path_normalise(struct text target, char *exact, size_t *exact_size, char *folded,
+			 size_t *folded_size, struct text *query)
+{
+	return follow(path_of(target, query), false, exact, exact_size, folded, folded_size);
+}
+
+void flow_path_literal(struct text target, char *exact, size_t *exact_size, char *folded, size_t *folded_size)
+{
+	struct text query;
+
+	follow(path_of(target, &query), true, exact, exact_size, folded, folded_size);
 }

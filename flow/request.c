@@ -40,8 +40,9 @@ void flow_request_read(struct flow *flow)
 
 	subject->path_exact.data = flow->path_exact;
 	subject->path_folded.data = flow->path_folded;
-	flow_path_normalise(request->target, flow->path_exact, &subject->path_exact.size, flow->path_folded,
-			    &subject->path_folded.size, &flow->query);
+	flow->path_ambiguous = flow_path_normalise(request->target, flow->path_exact,
+						   &subject->path_exact.size, flow->path_folded,
+						   &subject->path_folded.size, &flow->query);
 
 	flow->preflight = subject->method == IMAGE_METHOD_BIT(OPTIONS) &&
 			  read_present(request, TEXT("origin")) &&

@@ -68,12 +68,19 @@ static size_t slow(const char *path, size_t size, char *out)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char exact[IMAGE_PATH_MAX + 1], folded[IMAGE_PATH_MAX + 1];
+	char exact[IMAGE_PATH_MAX + 1], folded[IMAGE_PATH_MAX + 1], literal[IMAGE_PATH_MAX + 1];
 	struct text target = {(const char *)data, size}, query, authority, rest;
-	size_t exact_size, folded_size, path_size, expected_size;
+	size_t exact_size, folded_size, literal_size, path_size, expected_size;
 	char *expected = malloc(size + 2);
 	const char *path = target.data;
 
+	bool differs = flow_path_normalise(target, exact, &exact_size, folded, &folded_size, &query);
+
+	flow_path_literal(target, literal, &literal_size, folded, &folded_size);
+	must(literal_size >= 1 && literal_size <= IMAGE_PATH_MAX && literal[literal_size] == '\0' &&
+	     literal[0] == '/');
+	must(folded_size >= 1 && folded_size <= literal_size && folded[folded_size] == '\0');
+	must(differs || (exact_size == literal_size && memcmp(exact, literal, exact_size) == 0));
 	flow_path_normalise(target, exact, &exact_size, folded, &folded_size, &query);
 
 	path_size = size;

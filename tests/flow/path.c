@@ -222,11 +222,53 @@ static void spellings(void)
 		note("%s", worst);
 }
 
+/* The other reading, and when there is one. */
+static const struct {
+	const char *target, *literal;
+	bool ambiguous;
+} readings[] = {
+	{"/login", "/login", false},
+	{"//LOGIN/", "/LOGIN/", false},
+	{"/%6cogin?a/../b", "/login", false},
+	{"/a..b/.c", "/a..b/.c", false},
+	{"/%zz%", "/%zz%", false},
+	{"*", "/", false},
+	{"http://a\\b/c", "/\\b/c", true},
+	{"/a/../login", "/a/../login", true},
+	{"/a/.%2E/login", "/a/../login", true},
+	{"/login/.", "/login/.", true},
+	{"/search/x%2F..%2F..%2Ffree", "/search/x/../../free", true},
+	{"/search/x\\..\\..\\free", "/search/x\\..\\..\\free", true},
+	{"/search%5Cx", "/search\\x", true},
+	{"/login;x", "/login;x", true},
+	{"/login%3Bx", "/login;x", true},
+	{"/a/;x/b", "/a/;x/b", true},
+	{"/a/..;/b", "/a/..;/b", true},
+};
+
+static void two_ways(void)
+{
+	for (size_t i = 0; i < sizeof readings / sizeof *readings; i++) {
+		char exact[IMAGE_PATH_MAX + 1], folded[IMAGE_PATH_MAX + 1];
+		size_t exact_size, folded_size;
+		struct text query;
+
+		ok(flow_path_normalise(text_of(readings[i].target), exact, &exact_size, folded, &folded_size,
+				       &query) == readings[i].ambiguous,
+		   readings[i].ambiguous ? "can be read in two ways" : "can be read in one way only");
+		ok(readings[i].ambiguous || strcmp(exact, readings[i].literal) == 0,
+		   "... which is then the literal one");
+		flow_path_literal(text_of(readings[i].target), exact, &exact_size, folded, &folded_size);
+		is_str(exact, readings[i].literal, readings[i].target);
+	}
+}
+
 int main(void)
 {
 	tables();
 	longer_than_the_cut();
 	cut();
 	spellings();
+	two_ways();
 	return done_testing();
 }

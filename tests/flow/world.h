@@ -48,9 +48,9 @@ static inline void world_publish(struct world *world, const char *policy)
 	world->flow = malloc(flow_size(world->env.image));
 }
 
-static inline void world_open(struct world *world, const char *policy)
+static inline void world_open_sized(struct world *world, const char *policy, uint64_t size)
 {
-	struct table_options options = {.create = true, .size = UINT64_C(8) << 20};
+	struct table_options options = {.create = true, .size = size};
 	char why[256];
 
 	memset(world, 0, sizeof *world);
@@ -66,6 +66,11 @@ static inline void world_open(struct world *world, const char *policy)
 	table_time(world->table, &world->time);
 	world->time.wall = WALL * (int64_t)SECOND - (int64_t)world->time.now;
 	world_publish(world, policy);
+}
+
+static inline void world_open(struct world *world, const char *policy)
+{
+	world_open_sized(world, policy, UINT64_C(256) << 10);
 }
 
 static inline void world_close(struct world *world)
