@@ -21,12 +21,16 @@ static void peek(struct flow *flow, struct flow_hit *hit)
 	struct algo_outcome outcome;
 
 	table_peek(flow->env->table, &hit->key, row_of(flow, hit), &flow->time, hit->cost, &hit->look);
+	if (flow->dry) {
+		/* explain describes what would come of it: the same verdict, nothing written. A policy that
+		 * has not been published has no rows yet: its counters are new. */
+		if (hit->look.numbers.kind == ALGO_NONE)
+			hit->look.numbers = read_counter(flow->env->image, hit->counter)->numbers;
+		algo_step(&hit->look.numbers, hit->look.state, &flow->time, hit->cost, &outcome);
+		hit->look.state = outcome.state;
+		hit->look.allowed = outcome.allowed;
+	}
 	hit->allowed = hit->look.allowed;
-	if (!flow->dry)
-		return;
-	/* explain describes what would come of it: the same verdict, nothing written */
-	algo_step(&hit->look.numbers, hit->look.state, &flow->time, hit->cost, &outcome);
-	hit->look.state = outcome.state;
 }
 
 static void charge(struct flow *flow, struct flow_hit *hit)

@@ -24,21 +24,27 @@
 /* What the door hands in. Texts live as long as the flow. */
 struct flow_request {
 	struct text method;
-	struct text
-		target;	  /* as on the request line: path and query, undecoded; absolute form is understood */
-	struct text host; /* Host or :authority */
-	struct address peer;	/* who holds the connection (before any realip) */
-	bool has_peer;		/* false: a unix socket: one shared client, trusted where 127.0.0.1 is */
-	struct address proxied; /* the source that the PROXY protocol named */
+	struct text target; /* as on the request line, undecoded; the absolute form is understood */
+	struct text host;   /* Host or :authority */
+	/* Who holds the connection, before any realip. Without one it is a unix socket: one shared client,
+	 * trusted where 127.0.0.1 is. */
+	struct address peer;
+	bool has_peer;
+	/* The source that the PROXY protocol named. */
+	struct address proxied;
 	bool has_proxied;
-	/* value of the nth header of that lower-case name */
+	/* Value of the nth header of that lower-case name. */
 	bool (*header)(void *door, struct text name, unsigned nth, struct text *value);
-	/* value of a variable of the door (`var.NAME`); NULL: the door has none */
+	/* Value of a variable of the door (`var.NAME`); NULL: the door has none. */
 	bool (*variable)(void *door, struct text name, struct text *value);
 	void *door;
 };
 
-enum flow_step { FLOW_DONE, FLOW_WAIT, FLOW_STORE /* later: a remote store must answer */ };
+enum flow_step {
+	FLOW_DONE,
+	FLOW_WAIT,
+	FLOW_STORE, /* later: a remote store must answer */
+};
 enum flow_action { FLOW_PASS, FLOW_REFUSE, FLOW_CLOSE };
 /* name, $weir_status, sentence for explain */
 #define FLOW_STATUSES(X)                                                                                     \
@@ -58,26 +64,29 @@ enum flow_status {
 };
 const char *flow_status_word(enum flow_status status);
 
+#define FLOW_NONE UINT32_MAX /* no such index */
+
 struct flow_verdict {
 	enum flow_action action;
 	enum flow_status status;
-	unsigned http_status;	/* when refused */
-	uint64_t wait_ms;	/* FLOW_WAIT: how long, rounded up */
-	uint32_t limit_index;	/* the binding limit in image.limits; FLOW_NONE: none */
-	uint32_t counter_index; /* its counter in image.counters */
-	uint32_t limit;		/* X-RateLimit-Limit */
-	uint32_t remaining;
-	uint64_t retry_after_s; /* refused: whole seconds, rounded up, at least 1; 0: none (can never fit) */
-	uint64_t reset_s;	/* until fully recovered, rounded up */
-	uint64_t effective_s; /* RateLimit's t: refused: retry_after_s; allowed: seconds in which `remaining`
-				 is all, at least 1 */
-	uint64_t wait_ns;     /* the unrounded wait */
+	unsigned http_status; /* when refused */
+	uint64_t wait_ms;     /* FLOW_WAIT: how long, rounded up */
+
+	/* The binding limit, and its counter, in image.limits and image.counters; FLOW_NONE: none. */
+	uint32_t limit_index, counter_index;
+	uint32_t limit, remaining; /* X-RateLimit-Limit, -Remaining */
+	uint64_t wait_ns;	   /* until its cost fits again, exactly; ALGO_NEVER: never */
+	uint64_t retry_after_s;	   /* refused: the same, rounded up, at least 1; 0: never */
+	uint64_t reset_s;	   /* until it is fully recovered, rounded up */
+	/* RateLimit's t. Refused: retry_after_s. Allowed: the seconds, at least 1, in which `remaining` is
+	 * all. */
+	uint64_t effective_s;
+
 	const struct image_exception *exception; /* exempt or deny entry that applied */
 };
 
-#define FLOW_NONE UINT32_MAX
-
-struct flow_hit {			 /* one counter that the request meets */
+/* One counter that the request meets. */
+struct flow_hit {
 	uint32_t limit, counter, clause; /* indices; clause as in image_hit */
 	uint32_t cost;
 	struct table_key key;
@@ -86,12 +95,11 @@ struct flow_hit {			 /* one counter that the request meets */
 	uint64_t delay_ns;			 /* leaky bucket: how long it is to wait */
 	bool shadow;	/* judged and charged in its own state; changes nothing else */
 	bool exempt;	/* counted if it fits, never refuses */
-	bool skipped;	/* takes no part: a preflight, or the key is missing and `missing: skip` (or it is
-			   exempt) */
+	bool skipped;	/* takes no part: a preflight, or without its key */
 	bool missing;	/* a part of the key is missing; what `missing` says was done */
 	bool denied;	/* ... and that was deny */
 	bool anonymous; /* ... or the one shared bucket */
-	bool allowed;	/* it fits (for exempt: always true) */
+	bool allowed;	/* it fits (exempt: always true) */
 	bool charged;
 	bool no_room; /* allowed uncounted: the table could not hold it */
 };
@@ -102,25 +110,28 @@ struct flow_recorder {
 	struct flow_recorder_slot {
 		uint64_t at;	      /* table time of the last event, 0: none yet */
 		uint64_t since;	      /* happenings not yet told */
-	} slots[4][TABLE_STAT_COUNT]; /* by kind (enum stats_event_kind - 1), statistics index */
+	} slots[4][TABLE_STAT_COUNT]; /* by kind (enum stats_event_kind - 1) and statistics index */
 };
 /* Counts one happening. True if it is time to tell of it: *count is then how many it stands for, itself
  * included. */
 bool flow_recorder_due(struct flow_recorder *recorder, enum stats_event_kind kind, uint16_t stat,
 		       uint64_t now, uint32_t *count);
 
-struct flow_env {	     /* where to decide; the same for every request until the generation changes */
-	struct table *table; /* NULL: FLOW_FAILED */
+/* Where to decide: the same for every request until the generation changes. */
+struct flow_env {
+	struct table *table;		/* NULL: FLOW_FAILED */
 	const struct image *image;	/* NULL: FLOW_FAILED */
 	struct flow_recorder *recorder; /* NULL: statistics, but no events */
 };
 
-struct flow { /* caller's storage: flow_size(image) bytes; flow_begin zeroes what stands before the buffers */
+/* Caller's storage, flow_size(image) bytes; flow_begin zeroes what stands before the buffers. */
+struct flow {
 	const struct flow_env *env;
 	const struct flow_request *request;
 	struct algo_time time;
-	bool can_wait, dry; /* dry: explain: peeks only, nothing charged or recorded */
-	bool decided;	    /* once is enough (D3): running it again changes nothing */
+	bool can_wait;
+	bool dry;     /* explain: peeks only, nothing charged or recorded */
+	bool decided; /* once is enough (D3): running it again changes nothing */
 	enum flow_step step;
 
 	struct image_subject subject;
@@ -130,21 +141,21 @@ struct flow { /* caller's storage: flow_size(image) bytes; flow_begin zeroes wha
 	bool path_ambiguous;	/* the path can be read in two ways: limits apply that match either */
 	bool untrusted_forward; /* a forwarding header came from a peer that is not trusted */
 
-	const struct image_exception *exempt; /* global */
-	const struct image_exception *deny;
+	const struct image_exception *exempt, *deny; /* entries of the policy's own lists */
 	size_t hit_count;
 	uint32_t refused_by; /* hit that refused and is binding, FLOW_NONE: none */
 	struct flow_verdict verdict;
 	uint64_t key_digest; /* of the binding limit's key; 0 without one */
+	/* Refused: the binding limit's key, as the client sent it (hostile), for logs; else see
+	 * flow_key_text. */
 	size_t key_text_size;
-	/* refused: the binding limit's key, as the client sent it (hostile), for logs; else see flow_key_text
-	 */
 	char key_text[112];
 
 	char path_folded[IMAGE_PATH_MAX + 1], path_exact[IMAGE_PATH_MAX + 1], host[256];
 	struct flow_hit hits[]; /* twice image->hits_max: of either reading of the path */
 };
-size_t flow_size(const struct image *image); /* image may be NULL */
+/* image may be NULL */
+size_t flow_size(const struct image *image);
 
 /* Prepare; env, request and image must outlive the flow. can_wait false: a delay passes at once (the header
  * filter). */
@@ -153,7 +164,8 @@ void flow_begin(struct flow *flow, const struct flow_env *env, const struct flow
 /* Runs as far as it can. After FLOW_WAIT (verdict.wait_ms) call it again: FLOW_DONE. */
 enum flow_step flow_run(struct flow *flow);
 
-/* ---- stations (each its own .c) ------------------------------------------------------------------------ */
+/* ---- stations, each in a file of its own ---------------------------------------------------------- */
+
 void flow_request_read(struct flow *flow);
 void flow_identity(struct flow *flow);
 void flow_match(struct flow *flow);
@@ -190,8 +202,8 @@ void flow_path_literal(struct text target, char *exact, size_t *exact_size, char
 /* The authority of an absolute-form target (without user information), or false. *rest: what follows it. */
 bool flow_path_authority(struct text target, struct text *authority, struct text *rest);
 
-/* ---- answer ----------------------------------------------------------------------------------------------
- */
+/* ---- answer -------------------------------------------------------------------------------------- */
+
 struct flow_header {
 	struct text name; /* canonical case: "X-RateLimit-Limit" */
 	struct text value;
@@ -200,13 +212,12 @@ struct flow_header {
 struct flow_answer {
 	struct flow_header headers[FLOW_HEADERS_MAX]; /* for allowed and refused answers alike */
 	size_t header_count;
-	struct text
-		expose; /* names for Access-Control-Expose-Headers, "" if nothing to expose or not mirrored */
-	struct text body,
-		content_type; /* refused only: negotiated from Accept; body may point into the image */
-	bool grpc; /* answer as gRPC trailers-only: HTTP 200, grpc_status, grpc-message (percent-encoded) in
-		      `body` */
-	unsigned grpc_status; /* 8 RESOURCE_EXHAUSTED; 7 PERMISSION_DENIED for deny lists and missing keys */
+	struct text expose; /* for Access-Control-Expose-Headers; "": nothing to expose, or not mirrored */
+	struct text body, content_type; /* refused only: negotiated from Accept; may point into the image */
+	/* Answer as gRPC trailers-only: HTTP 200, grpc_status, and `body` (percent-encoded) as grpc-message.
+	 */
+	bool grpc;
+	unsigned grpc_status; /* 8 RESOURCE_EXHAUSTED; 7 PERMISSION_DENIED: deny lists and missing keys */
 	char buffer[2048];
 	size_t used;
 };

@@ -207,10 +207,41 @@ static void without(void)
 	free(flow);
 }
 
+/* A policy that nobody has published yet: deciding passes uncounted, explaining says what it would do. */
+static void unpublished(void)
+{
+	struct policy_options options = {
+		.path = "new.yaml",
+		.text = "limits:\n  one: {rate: 5/min}\n  big: {rate: 3/s, cost: 4, mode: shadow}\n"};
+	struct world world;
+	struct policy loaded;
+	struct door door;
+
+	world_open(&world, "limits:\n  other: {rate: 1/min}\n");
+	policy_load(&options, &loaded);
+	if (!loaded.image)
+		abort();
+	world.env.image = loaded.image;
+	free(world.flow);
+	world.flow = malloc(flow_size(loaded.image));
+	door_open(&door, "GET", "/", "1.2.3.4");
+	const struct flow_verdict *verdict = world_decide(&world, &door, true, true);
+	is_str(flow_status_word(verdict->status), "REJECTED_SHADOW",
+	       "a policy is explained before it is published");
+	is_u64(verdict->remaining, 4, "... as if its counters were new");
+	verdict = world_decide(&world, &door, true, false);
+	is_str(flow_status_word(verdict->status), "PASSED", "deciding without rows passes");
+	is_u64(verdict->limit_index, FLOW_NONE, "... with nothing to say");
+	ok(world.flow->hits[0].no_room && !world.flow->hits[0].charged, "... and nothing counted");
+	policy_free(&loaded);
+	world_close(&world);
+}
+
 int main(void)
 {
 	tell();
 	closing();
 	without();
+	unpublished();
 	return done_testing();
 }
