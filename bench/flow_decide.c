@@ -117,7 +117,7 @@ static void field_close(struct field *field)
 	table_close(&field->table);
 	for (size_t i = 0; i < 3; i++) {
 		char path[160];
-		snprintf(path, sizeof path, "%s/%s", field->folder, names[i]);
+		snprintf(path, sizeof path, "%.63s/%s", field->folder, names[i]);
 		unlink(path);
 	}
 	rmdir(field->folder);
