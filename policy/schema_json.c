@@ -43,6 +43,8 @@ static json_t *values_of(const char *of)
 	if (strcmp(of, "align") == 0)
 		json_array_append_new(fixed, json_string("calendar UTC"));
 	json_array_append_new(any, json_pack("{s:o}", "enum", fixed));
+	/* from the environment */
+	json_array_append_new(any, json_pack("{s:s, s:s}", "type", "string", "pattern", "[$][{]"));
 	return json_pack("{s:o}", "anyOf", any);
 }
 

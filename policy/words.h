@@ -42,9 +42,8 @@ enum word_section {
 	X(RATE, "rate, or a list of rates",                                                                  \
 	  "{\"anyOf\": [{\"type\": \"string\"}, {\"type\": \"array\", "                                      \
 	  "\"items\": {\"type\": \"string\"}, \"minItems\": 1}]}")                                           \
-	X(NUMBER, "number", "{\"type\": \"integer\", \"minimum\": 0}")                                       \
-	X(FLAG, "yes or no",                                                                                 \
-	  "{\"anyOf\": [{\"type\": \"boolean\"}, {\"enum\": [\"yes\", \"no\", \"on\", \"off\"]}]}")          \
+	X(NUMBER, "number", "{\"type\": [\"integer\", \"string\"]}")                                         \
+	X(FLAG, "yes or no", "{\"type\": [\"boolean\", \"string\"]}")                                        \
 	X(DURATION, "duration", "{\"type\": \"string\", \"pattern\": \"^[0-9]\"}")                           \
 	X(TEXT, "text", "{\"type\": \"string\"}")                                                            \
 	X(DATE, "date", "{\"type\": \"string\", \"pattern\": \"^[0-9]{4}-[0-9]{2}-[0-9]{2}\"}")              \

@@ -369,8 +369,33 @@ static void check_files(void)
 		abort();
 }
 
+/* What only the compiler can find has its place too. */
+static void check_too_many(void)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	fputs("limits:\n", out);
+	for (unsigned i = 0; i <= IMAGE_HITS_MAX; i++)
+		fprintf(out, "  limit-%u: {rate: 50/s, burst: 100, key: ip/%u, match: /x/*}\n", i,
+			i % 32 + 1);
+	fclose(out);
+	struct policy_options options = {.path = "policy.yaml", .text = text};
+	policy_free(&policy);
+	policy_load(&options, &policy);
+	ok(policy.errors == 1 && !policy.image && policy.finding_count > 0,
+	   "a request that could meet 1,025 counters is refused");
+	bool placed = false;
+	for (size_t i = 0; i < policy.finding_count; i++)
+		placed |= policy.findings[i].severity == POLICY_ERROR && policy.findings[i].line > 1 &&
+			  strstr(policy.findings[i].message, "could meet 1025 counters");
+	ok(placed, "with its place");
+	free(text);
+}
+
 int main(void)
 {
+	check_too_many();
 	check_counters();
 	check_refill();
 	check_meanings();
