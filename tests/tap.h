@@ -31,19 +31,21 @@ static inline bool tap_u64(uint64_t got, uint64_t expected, const char *file, in
 	return good;
 }
 
-static inline bool tap_str(const char *got, const char *expected, const char *file, int line, const char *what)
+static inline bool tap_str(const char *got, const char *expected, const char *file, int line,
+			   const char *what)
 {
 	bool good = tap_ok(got && expected && strcmp(got, expected) == 0, file, line, what);
 	if (!good)
-		printf("#   got      '%s'\n#   expected '%s'\n", got ? got : "(null)", expected ? expected : "(null)");
+		printf("#   got      '%s'\n#   expected '%s'\n", got ? got : "(null)",
+		       expected ? expected : "(null)");
 	return good;
 }
 
 /* what: any expression that becomes a description */
-#define ok(condition, what)            tap_ok((condition), __FILE__, __LINE__, (what))
-#define is_u64(got, expected, what)    tap_u64((uint64_t)(got), (uint64_t)(expected), __FILE__, __LINE__, (what))
-#define is_str(got, expected, what)    tap_str((got), (expected), __FILE__, __LINE__, (what))
-#define note(...)                      (printf("# "), printf(__VA_ARGS__), printf("\n"))
+#define ok(condition, what)	    tap_ok((condition), __FILE__, __LINE__, (what))
+#define is_u64(got, expected, what) tap_u64((uint64_t)(got), (uint64_t)(expected), __FILE__, __LINE__, (what))
+#define is_str(got, expected, what) tap_str((got), (expected), __FILE__, __LINE__, (what))
+#define note(...)		    (printf("# "), printf(__VA_ARGS__), printf("\n"))
 
 static inline int done_testing(void)
 {

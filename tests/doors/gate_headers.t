@@ -95,9 +95,9 @@ site = Site(policy="limits: {login: {match: /login, key: ip, rate: 5/min}}\nresp
 a = site.get("/else")
 without_rate(a, "no limit, no headers")
 is_(a.text, "    other", "the text of `return` is made before the header filter decides: variables are empty in it")
-is_(logged(site)[-1], "200 UNLIMITED - - GET /else HTTP/1.1", "no limit matched: UNLIMITED")
+is_(logged(site, "/else")[-1], "200 UNLIMITED - - GET /else HTTP/1.1", "no limit matched: UNLIMITED")
 without_rate(site.get("/login"), "headers: none sends none")
-is_(logged(site)[-1], "200 PASSED login 4 GET /login HTTP/1.1", "but the log has the numbers")
+is_(logged(site, "/login")[-1], "200 PASSED login 4 GET /login HTTP/1.1", "but the log has the numbers")
 site.check_no_alerts()
 site.stop()
 
