@@ -23,7 +23,7 @@ local at, n = %d, %d
 function request() at = at + 1 return wrk.format("GET", "/?k=" .. (at - 1) %% n + 1) end
 """
 open_policy = "limits: {l: {key: query.k | site, rate: 1000000/s, burst: 1000000}}\nrespond: {cors: none}\n"
-shut_policy = "limits: {l: {key: query.k | site, rate: 1/year, burst: 1}}\nrespond: {cors: none}\n"
+shut_policy = "limits: {l: {key: query.k | site, algorithm: token-bucket, rate: 1/year, burst: 1}}\nrespond: {cors: none}\n"
 PAGE = "location / { root $ROOT; }"
 quiet = "access_log off;"
 
