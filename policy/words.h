@@ -44,9 +44,9 @@ enum word_section {
 	  "\"items\": {\"type\": \"string\"}, \"minItems\": 1}]}")                                           \
 	X(NUMBER, "number", "{\"type\": [\"integer\", \"string\"]}")                                         \
 	X(FLAG, "yes or no", "{\"type\": [\"boolean\", \"string\"]}")                                        \
-	X(DURATION, "duration", "{\"type\": \"string\", \"pattern\": \"^[0-9]\"}")                           \
+	X(DURATION, "duration", "{\"type\": \"string\", \"pattern\": \"^[0-9$]\"}")                          \
 	X(TEXT, "text", "{\"type\": \"string\"}")                                                            \
-	X(DATE, "date", "{\"type\": \"string\", \"pattern\": \"^[0-9]{4}-[0-9]{2}-[0-9]{2}\"}")              \
+	X(DATE, "date", "{\"type\": \"string\", \"pattern\": \"^[0-9$]\"}")                                  \
 	X(TEXTS, "text, or a list",                                                                          \
 	  "{\"anyOf\": [{\"type\": \"string\"}, {\"type\": \"array\", \"items\": "                           \
 	  "{\"type\": \"string\"}}]}")                                                                       \
