@@ -28,8 +28,29 @@ static void again(struct table *table, unsigned try)
 		atomic_pause();
 }
 
-void table_peek(struct table *table, const struct table_key *key, uint32_t row, const struct algo_time *t,
-		uint32_t cost, struct table_look *out)
+/* The usual case, in a few dozen instructions: the key is there, charged, under the caller's own row, in the
+ * first way that bears its tag. `numbers` NULL: something else, the long way finds out what. */
+struct known {
+	struct slot *slot;
+	uint64_t w0, w1;
+	const struct algo_numbers *numbers;
+};
+
+static inline __attribute__((always_inline)) struct known
+known_find(const struct table *table, struct slot_pair *pair, uint64_t tag, uint32_t row)
+{
+	const struct ledger_row *mine = recall_known(table, row);
+	unsigned mask = slot_matches(pair, tag);
+	if (!mine || !mask || recall_stale(table))
+		return (struct known){.numbers = NULL};
+	struct slot *slot = &pair->ways[__builtin_ctz(mask)];
+	uint64_t w0 = atomic_get(&slot->w0), w1 = atomic_get(&slot->w1);
+	bool usual = w0 == (tag | row) && !(w1 & LAYOUT_CLAIM);
+	return (struct known){slot, w0, w1, usual ? &mine->numbers : NULL};
+}
+
+static void __attribute__((noinline)) peek(struct table *table, const struct table_key *key, uint32_t row,
+					   const struct algo_time *t, uint32_t cost, struct table_look *out)
 {
 	struct slot_pair *pair = slot_pair(table, key);
 	uint64_t tag = slot_tag(key);
@@ -45,21 +66,34 @@ void table_peek(struct table *table, const struct table_key *key, uint32_t row, 
 			continue;
 		struct algo_outcome outcome;
 		step_inline(at.numbers, at.state, t, cost, &outcome);
-		out->numbers = *at.numbers;
-		out->state = at.state;
-		out->allowed = outcome.allowed;
-		if (!out->allowed)
-			key_shun(table, slot_pair_index(table, key));
+		*out = (struct table_look){*at.numbers, at.state, outcome.allowed};
 		return;
 	}
 	nothing_known(out);
 }
 
-/* Store what `state` becomes. `refuse`: do so only if it fits; else count a refusal (algo_punish). */
-static inline __attribute__((always_inline)) enum table_charge move(struct table *table,
-								    const struct table_key *key, uint32_t row,
-								    const struct algo_time *t, uint32_t cost,
-								    bool refuse, struct table_look *out)
+void table_peek(struct table *table, const struct table_key *key, uint32_t row, const struct algo_time *t,
+		uint32_t cost, struct table_look *out)
+{
+	uint64_t index = slot_pair_index(table, key);
+	struct known at = known_find(table, &table->pairs[index], slot_tag(key), row);
+	struct algo_outcome outcome;
+	if (__builtin_expect(at.numbers && slot_still(at.slot, at.w0, at.w1), 1)) {
+		step_inline(at.numbers, at.w1, t, cost, &outcome);
+		out->numbers = *at.numbers;
+		out->state = at.w1;
+		out->allowed = outcome.allowed;
+	} else {
+		peek(table, key, row, t, cost, out);
+	}
+	if (!out->allowed)
+		key_shun(table, index);
+}
+
+/* Store what the word becomes. `refuse`: only if it fits; else count a refusal (algo_punish). */
+static enum table_charge __attribute__((noinline))
+move(struct table *table, const struct table_key *key, uint32_t row, const struct algo_time *t, uint32_t cost,
+     bool refuse, struct table_look *out)
 {
 	uint64_t index = slot_pair_index(table, key), tag = slot_tag(key);
 	struct slot_pair *pair = &table->pairs[index];
@@ -120,7 +154,27 @@ static inline __attribute__((always_inline)) enum table_charge move(struct table
 enum table_charge table_charge(struct table *table, const struct table_key *key, uint32_t row,
 			       const struct algo_time *t, uint32_t cost, struct table_look *out)
 {
-	return move(table, key, row, t, cost, true, out);
+	uint64_t index = slot_pair_index(table, key);
+	struct known at = known_find(table, &table->pairs[index], slot_tag(key), row);
+	struct algo_outcome outcome;
+	if (__builtin_expect(!at.numbers || table->read_only, 0))
+		return move(table, key, row, t, cost, true, out);
+	step_inline(at.numbers, at.w1, t, cost, &outcome);
+	if (outcome.allowed && cost) {
+		/* I2, I5: as in move. */
+		if (!atomic_cas_pair(&at.slot->w0, at.w0, at.w1, at.w0, outcome.state))
+			return move(table, key, row, t, cost, true, out);
+		key_welcome(table, index);
+	} else {
+		if (!slot_still(at.slot, at.w0, at.w1))
+			return move(table, key, row, t, cost, true, out);
+		if (!outcome.allowed)
+			key_shun(table, index);
+	}
+	out->numbers = *at.numbers;
+	out->state = outcome.state;
+	out->allowed = outcome.allowed;
+	return outcome.allowed ? TABLE_CHARGED : TABLE_REFUSED;
 }
 
 void table_punish(struct table *table, const struct table_key *key, uint32_t row, const struct algo_time *t,

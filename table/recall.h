@@ -28,14 +28,22 @@ static inline void recall_fresh(struct table *table)
 		recall_forget(table);
 }
 
-/* `row` may come from shared memory. The pointer is good until recall_forget. */
-static inline const struct ledger_row *recall_row(struct table *table, uint32_t row)
+/* If it is remembered. `row` may come from anywhere. */
+static inline const struct ledger_row *recall_known(const struct table *table, uint32_t row)
 {
-	row &= LAYOUT_ROW_MASK;
+	if (row > LAYOUT_ROW_MASK)
+		return NULL;
 	const struct ledger_row *chunk = table->ledger.chunks[row / HANDLE_CHUNK_ROWS];
 	if (__builtin_expect(chunk != NULL && chunk[row % HANDLE_CHUNK_ROWS].generation != 0, 1))
 		return &chunk[row % HANDLE_CHUNK_ROWS];
-	return recall_load(table, row);
+	return NULL;
+}
+
+/* The pointer is good until recall_forget. */
+static inline const struct ledger_row *recall_row(struct table *table, uint32_t row)
+{
+	const struct ledger_row *known = recall_known(table, row);
+	return known ? known : recall_load(table, row);
 }
 
 #endif
