@@ -25,20 +25,22 @@ typedef struct {
     size_t                   line_len;
     struct address           client;
     unsigned                 has_client:1;
+    unsigned                 mixed:1;          /* of several limits; the name is the last one's */
     u_char                   name[LEDGER_NAME_MAX];
     u_char                   line[160];        /* method and target, as sent: hostile */
 } ngx_http_weir_tally_t;
 
 
 static void ngx_http_weir_log_count(ngx_http_weir_main_conf_t *mcf,
-    ngx_http_weir_record_t *record, ngx_uint_t kind, uint32_t limit,
-    uint32_t counter);
+    ngx_http_weir_record_t *record, ngx_uint_t kind, uint32_t limit);
+static ngx_uint_t ngx_http_weir_log_stat(const struct image *image,
+    const struct image_limit *limit);
 static void ngx_http_weir_log_timer(ngx_event_t *ev);
 static void ngx_http_weir_log_write(ngx_http_weir_tally_t *tally,
     ngx_uint_t kind);
 
 
-/* by statistics index of the limit: those beyond share the first */
+/* by statistics entry of the limit */
 static ngx_http_weir_tally_t       ngx_http_weir_tallies[NGX_HTTP_WEIR_KINDS][TABLE_STAT_COUNT];
 static ngx_uint_t                  ngx_http_weir_counting;    /* first of the list, plus one */
 static ngx_event_t                 ngx_http_weir_timer;
@@ -79,7 +81,7 @@ ngx_http_weir_log_decision(ngx_http_weir_main_conf_t *mcf,
         {
             last = hit->limit;
             ngx_http_weir_log_count(mcf, record, NGX_HTTP_WEIR_SHADOW,
-                                    hit->limit, hit->counter);
+                                    hit->limit);
         }
     }
 
@@ -90,46 +92,47 @@ ngx_http_weir_log_decision(ngx_http_weir_main_conf_t *mcf,
     ngx_http_weir_log_count(mcf, record,
                             verdict->limit_index == FLOW_NONE
                             ? NGX_HTTP_WEIR_DENIED : NGX_HTTP_WEIR_REFUSED,
-                            verdict->limit_index, verdict->counter_index);
+                            verdict->limit_index);
 }
 
 
 static void
 ngx_http_weir_log_count(ngx_http_weir_main_conf_t *mcf,
-    ngx_http_weir_record_t *record, ngx_uint_t kind, uint32_t limit,
-    uint32_t counter)
+    ngx_http_weir_record_t *record, ngx_uint_t kind, uint32_t limit)
 {
-    size_t                       method, target;
-    ngx_uint_t                   stat;
-    struct text                  name;
-    const struct image          *image;
-    ngx_http_weir_tally_t       *tally;
-    const struct image_limit    *limits;
-    const struct image_counter  *counters;
-
-    image = record->world->env.image;
-    limits = image_at(image, image->limits.offset);
-    counters = image_at(image, image->counters.offset);
+    size_t                     method, target;
+    ngx_uint_t                 stat;
+    struct text                name;
+    const struct image        *image;
+    ngx_http_weir_tally_t     *tally;
+    const struct image_limit  *refusing;
 
     stat = 0;
     name = TEXT("");
 
     if (kind != NGX_HTTP_WEIR_DENIED) {
-        name = image_text(image, limits[limit].name);
+        image = record->world->env.image;
+        refusing = image_limit_at(image, limit);
 
-        if (counter != FLOW_NONE) {
-            stat = counters[counter].stat % TABLE_STAT_COUNT;
-        }
+        stat = ngx_http_weir_log_stat(image, refusing);
+        name = image_text(image, refusing->name);
+        name.size = ngx_min(name.size, sizeof(tally->name));
     }
 
     tally = &ngx_http_weir_tallies[kind][stat];
 
     if (tally->count++ == 0) {
         tally->next = ngx_http_weir_counting;
+        tally->mixed = 0;
         ngx_http_weir_counting = kind * TABLE_STAT_COUNT + stat + 1;
+
+    } else if (name.size != tally->name_len
+               || ngx_memcmp(name.data, tally->name, name.size) != 0)
+    {
+        tally->mixed = 1;
     }
 
-    tally->name_len = ngx_min(name.size, sizeof(tally->name));
+    tally->name_len = name.size;
     ngx_memcpy(tally->name, name.data, tally->name_len);
 
     tally->client = record->flow->client;
@@ -155,6 +158,24 @@ ngx_http_weir_log_count(ngx_http_weir_main_conf_t *mcf,
     ngx_http_weir_timer.cancelable = 1;
 
     ngx_add_timer(&ngx_http_weir_timer, 1000);
+}
+
+
+/* A limit's own statistics entry; those that are too many to have one share entry 0. */
+
+static ngx_uint_t
+ngx_http_weir_log_stat(const struct image *image,
+    const struct image_limit *limit)
+{
+    const struct image_counter  *first;
+
+    if (limit->counters.count == 0) {
+        return 0;
+    }
+
+    first = image_at(image, limit->counters.offset);
+
+    return first->stat % TABLE_STAT_COUNT;
 }
 
 
@@ -222,8 +243,12 @@ ngx_http_weir_log_write(ngx_http_weir_tally_t *tally, ngx_uint_t kind)
                   ngx_http_weir_log_conf->log, 0,
                   "weir: %s%V%s %s %ui request%s in the last second, "
                   "last: client %s \"%*s\"",
-                  kind == NGX_HTTP_WEIR_DENIED ? "the deny list" : "limit \"",
-                  &name, kind == NGX_HTTP_WEIR_DENIED ? "" : "\"",
+                  kind == NGX_HTTP_WEIR_DENIED ? "the deny list"
+                  : tally->mixed ? "limits without statistics of their own, "
+                                   "the last \""
+                  : "limit \"",
+                  &name, kind == NGX_HTTP_WEIR_DENIED ? ""
+                         : tally->mixed ? "\"," : "\"",
                   kind == NGX_HTTP_WEIR_SHADOW ? "would have refused"
                                                : "refused",
                   tally->count, tally->count == 1 ? "" : "s",
