@@ -146,10 +146,6 @@ struct flow {
 	uint32_t refused_by; /* hit that refused and is binding, FLOW_NONE: none */
 	struct flow_verdict verdict;
 	uint64_t key_digest; /* of the binding limit's key; 0 without one */
-	/* Refused: the binding limit's key, as the client sent it (hostile), for logs; else see
-	 * flow_key_text. */
-	size_t key_text_size;
-	char key_text[112];
 
 	char path_folded[IMAGE_PATH_MAX + 1], path_exact[IMAGE_PATH_MAX + 1], host[256];
 	struct flow_hit hits[]; /* twice image->hits_max: of either reading of the path */

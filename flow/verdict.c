@@ -99,7 +99,6 @@ static bool refuse(struct flow *flow)
 
 	hit = &flow->hits[flow->refused_by];
 	bind_to(flow, hit, &longest);
-	flow->key_text_size = flow_key_text(flow, hit, flow->key_text, sizeof flow->key_text);
 	verdict->action = FLOW_REFUSE;
 	verdict->status = hit->denied ? FLOW_MISSING : FLOW_REJECTED;
 	verdict->http_status = hit->denied ? flow->env->image->deny_status
@@ -175,7 +174,6 @@ void flow_make_verdict(struct flow *flow)
 		verdict->status = FLOW_DENIED;
 		verdict->http_status = flow->env->image->deny_status;
 		verdict->exception = flow->deny;
-		flow->key_text_size = flow->has_client ? address_format(&flow->client, flow->key_text) : 0;
 	} else if (!refuse(flow)) {
 		pass(flow);
 	}
