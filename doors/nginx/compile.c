@@ -3,7 +3,7 @@
  * compile: `weir_policy FILE`: the policy is compiled while nginx reads its configuration.
  *
  * The master, and `nginx -t`, only compile: a broken policy fails the test and refuses the reload, and the table is
- * touched by nobody but the workers of a configuration that has been started (process.c).
+ * touched by nobody but the workers of a configuration that has been started (publish.c).
  */
 #include "doors/nginx/gate.h"
 
@@ -99,6 +99,12 @@ ngx_http_weir_share(ngx_conf_t *cf, ngx_http_weir_main_conf_t *mcf)
 
     cln->handler = ngx_http_weir_unmap;
     cln->data = mcf->shared;
+
+    if (ngx_http_weir_lock_init(&mcf->shared->opening) != NGX_OK
+        || ngx_http_weir_lock_init(&mcf->shared->publishing) != NGX_OK)
+    {
+        return "finds no robust locks on this system";
+    }
 
     return NGX_CONF_OK;
 }

@@ -3,7 +3,8 @@
  * gate: the policy at nginx's own door. What the files of this folder share.
  *
  *   conf.c     directives           compile.c  the policy, while nginx reads its configuration
- *   process.c  a worker starts: publishes once per started configuration
+ *   process.c  a worker starts and ends
+ *   publish.c  who puts a policy in force: once per started configuration      lock.c  one worker at a time
  *   world.c    table and image that decide, and when to change them      table.c  the handle
  *   record.c   what is known of one request
  *   request.c  nginx's request as flow understands it
@@ -23,17 +24,19 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
+#include <pthread.h>
+
 #include "flow/flow.h"
 #include "policy/policy.h"
 
 
 /* One page that the workers of one started configuration share with their master. */
 typedef struct {
-    ngx_atomic_t                 publisher;    /* 0: nobody yet; a pid: at it; NGX_HTTP_WEIR_PUBLISHED */
+    pthread_mutex_t              opening;      /* held while the table's file is made */
+    pthread_mutex_t              publishing;   /* held by the worker that publishes */
+    ngx_atomic_t                 published;    /* 1: this configuration's policy has been */
     ngx_atomic_t                 hinted;       /* second of the last hint about an untrusted address */
 } ngx_http_weir_shared_t;
-
-#define NGX_HTTP_WEIR_PUBLISHED  ((ngx_atomic_uint_t) -1)
 
 
 typedef struct {
@@ -102,11 +105,19 @@ ngx_http_weir_world_t *ngx_http_weir_world_hold(ngx_http_weir_world_t *world);
 void ngx_http_weir_world_drop(ngx_http_weir_world_t *world);
 void ngx_http_weir_world_close(void);          /* the process ends */
 
-/* process.c. Publishes if this configuration has not been, or if the table has no policy at all: then `last`, if the
- * process decided with one before. NGX_OK: nothing is left to do. */
-ngx_int_t ngx_http_weir_publish(ngx_http_weir_main_conf_t *mcf, struct table *table, const struct image *last);
+/* process.c */
 ngx_int_t ngx_http_weir_init_process(ngx_cycle_t *cycle);
 void ngx_http_weir_exit_process(ngx_cycle_t *cycle);
+
+/* lock.c. Locks in shared memory; a killed holder is succeeded. ngx_http_weir_lock: is it ours, after `patience`
+ * milliseconds at most? */
+ngx_int_t ngx_http_weir_lock_init(pthread_mutex_t *lock);
+ngx_uint_t ngx_http_weir_lock(pthread_mutex_t *lock, ngx_msec_t patience);
+void ngx_http_weir_unlock(pthread_mutex_t *lock);
+
+/* publish.c. Publishes if this configuration has not been, or if the table has no policy at all: then `last`, if the
+ * process decided with one before. NGX_OK: nothing is left to do. */
+ngx_int_t ngx_http_weir_publish(ngx_http_weir_main_conf_t *mcf, struct table *table, const struct image *last);
 
 /* record.c. It hangs in a cleanup of the request's pool, where internal redirects do not wipe it. */
 ngx_http_weir_record_t *ngx_http_weir_record_find(ngx_http_request_t *r);

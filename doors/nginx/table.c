@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* table: this worker's handle on the shared table: opened after fork, and closed when the last request that decides in it has
- * ended. */
+/*
+ * table: this worker's handle on the shared table: opened after fork, and closed when the last request that decides in it has
+ * ended.
+ */
 #include "doors/nginx/gate.h"
 
 #include "policy/place.h"
 
 
 #define NGX_HTTP_WEIR_SLOTS_MAX  1024
+#define NGX_HTTP_WEIR_MAKING     2000    /* milliseconds, for another worker that makes the table */
 
 
+static enum weir_error ngx_http_weir_table_make(
+    ngx_http_weir_main_conf_t *mcf, const struct table_options *options,
+    struct table **table, char *why, size_t size);
 static uint32_t ngx_http_weir_slots(void);
 
 
@@ -47,8 +53,8 @@ ngx_http_weir_table_open(ngx_http_weir_main_conf_t *mcf, const char *otherwise)
 
     table->references = 1;
 
-    error = table_open(&options, &table->table, why, sizeof(why));
-
+    error = ngx_http_weir_table_make(mcf, &options, &table->table, why,
+                                     sizeof(why));
     if (error != WEIR_OK) {
         ngx_free(table);
         ngx_http_weir_complain(mcf->log, why, error, otherwise);
@@ -56,6 +62,31 @@ ngx_http_weir_table_open(ngx_http_weir_main_conf_t *mcf, const char *otherwise)
     }
 
     return table;
+}
+
+
+/* Opens the table. One worker makes its file, the others find it: all at once, each would first reserve the room for one of
+ * its own, and a file system that has it once would be full. */
+
+static enum weir_error
+ngx_http_weir_table_make(ngx_http_weir_main_conf_t *mcf,
+    const struct table_options *options, struct table **table, char *why,
+    size_t size)
+{
+    ngx_uint_t       locked;
+    enum weir_error  error;
+
+    locked = access(options->path, F_OK) == -1
+             && ngx_http_weir_lock(&mcf->shared->opening,
+                                   NGX_HTTP_WEIR_MAKING);
+
+    error = table_open(options, table, why, size);
+
+    if (locked) {
+        ngx_http_weir_unlock(&mcf->shared->opening);
+    }
+
+    return error;
 }
 
 

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * publish: who puts a policy in force, and which.
+ *
+ * The policy compiled at configuration is published by the first worker of a started configuration, once: a word in the
+ * page that master and workers share says that it is done. A worker that replaces a dead one publishes nothing, or it
+ * would undo what `weir control` has published since.
+ */
+#include "doors/nginx/gate.h"
+
+
+static ngx_uint_t ngx_http_weir_claim(ngx_http_weir_shared_t *shared);
+
+
+ngx_int_t
+ngx_http_weir_publish(ngx_http_weir_main_conf_t *mcf, struct table *table,
+    const struct image *last)
+{
+    char                    why[1024];
+    ngx_uint_t              claimed;
+    enum weir_error         error;
+    const struct image     *image;
+    struct publish_report   report;
+
+    claimed = mcf->started ? 0 : ngx_http_weir_claim(mcf->shared);
+
+    if (claimed) {
+        image = mcf->policy.image;
+
+    } else {
+        mcf->started = 1;
+
+        if (table_generation(table) != 0) {
+            return NGX_OK;
+        }
+
+        /* an empty table, after its file was removed: what has been in force, edits included */
+
+        image = last ? last : mcf->policy.image;
+    }
+
+    error = policy_publish(table, image, &report, why, sizeof(why));
+
+    if (claimed) {
+        mcf->shared->published = (error == WEIR_OK);
+        ngx_http_weir_unlock(&mcf->shared->publishing);
+    }
+
+    if (error != WEIR_OK) {
+        ngx_http_weir_complain(mcf->log, why, error,
+                               table_generation(table) != 0
+                               ? "the policy published before is in force"
+                               : "requests pass undecided");
+        return NGX_ERROR;
+    }
+
+    mcf->started = 1;
+
+    if (!report.unchanged) {
+        ngx_log_error(NGX_LOG_NOTICE, mcf->log, 0,
+                      "weir: published generation %uL of \"%V\": %s",
+                      report.generation, &mcf->path, report.words);
+    }
+
+    return NGX_OK;
+}
+
+
+/* Is it this process's turn? Then it has the lock. A claimant that is killed on the way is succeeded by the worker that the
+ * master puts in its place. */
+
+static ngx_uint_t
+ngx_http_weir_claim(ngx_http_weir_shared_t *shared)
+{
+    if (shared->published || !ngx_http_weir_lock(&shared->publishing, 0)) {
+        return 0;
+    }
+
+    if (shared->published) {
+        ngx_http_weir_unlock(&shared->publishing);
+        return 0;
+    }
+
+    return 1;
+}
