@@ -28,7 +28,8 @@ static void nginx(struct doctor *doctor)
 static void shared_memory(struct doctor *doctor)
 {
 	struct statfs fs;
-	char total[32], room[32];
+	char total[32], room[32], all[32];
+	uint64_t need = table_room(&(struct table_options){0});
 	if (statfs("/dev/shm", &fs) != 0) {
 		doctor_say(doctor, DOCTOR_WRONG, "memory",
 			   "mount a tmpfs there, or name another place: weir_table PATH SIZE", "/dev/shm: %s",
@@ -39,14 +40,15 @@ static void shared_memory(struct doctor *doctor)
 		 left = (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize;
 	out_number(size >> 20, total, sizeof total);
 	out_number(left >> 20, room, sizeof room);
+	out_number((need >> 20) + (need % (1 << 20) != 0), all, sizeof all);
 	if (fs.f_type != TMPFS)
 		doctor_say(doctor, DOCTOR_WRONG, "memory", "mount a tmpfs at /dev/shm",
 			   "/dev/shm is no tmpfs: the table would live on a disk");
-	else if (left < TABLE_SIZE_DEFAULT)
+	else if (left < need)
 		doctor_say(doctor, DOCTOR_WRONG, "memory",
 			   "free some, make it larger (docker: --shm-size=64m), or a smaller table: "
 			   "weir_table PATH SIZE",
-			   "/dev/shm has %s of %s MB free; a table takes 16", room, total);
+			   "/dev/shm has %s of %s MB free; a table takes %s", room, total, all);
 	else
 		doctor_say(doctor, DOCTOR_GOOD, "memory", NULL, "/dev/shm has %s of %s MB free", room, total);
 }

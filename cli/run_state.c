@@ -110,20 +110,20 @@ int run_make_state(struct run *run)
 /* nginx's workers would find out one after the other, and let everything pass undecided meanwhile. */
 int run_check_room(const struct run *run)
 {
-	char folder[PLACE_MAX], why[2 * PLACE_MAX], left[32];
+	char folder[PLACE_MAX], why[2 * PLACE_MAX], left[32], all[32];
 	struct statvfs fs;
+	uint64_t need = table_room(&(struct table_options){0}) + 2 * run->loaded.image->size;
 	if (access(run->table, F_OK) == 0)
 		return STATUS_FINE; /* it has its room already */
 	snprintf(folder, sizeof folder, "%s", run->table);
 	for (char *slash; statvfs(folder, &fs) != 0 && (slash = strrchr(folder, '/')) && slash != folder;)
 		*slash = '\0';
 	uint64_t room = (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize;
-	/* an eighth more: the ledger, the image, a second image while an edit is published */
-	if (room >= TABLE_SIZE_DEFAULT + TABLE_SIZE_DEFAULT / 8)
+	if (room >= need)
 		return STATUS_FINE;
 	snprintf(why, sizeof why,
-		 "%s has %s bytes free: too little for a table of 16 MB (docker: --shm-size=64m)", folder,
-		 out_number(room, left, sizeof left));
+		 "%s has %s bytes free; a table and its policy take %s (docker: --shm-size=64m)", folder,
+		 out_number(room, left, sizeof left), out_number(need, all, sizeof all));
 	return out_failure(WEIR_NO_SPACE, why);
 }
 

@@ -5,7 +5,10 @@
 
 #include <unistd.h>
 
+#include "table/ledger_file.h"
 #include "table/siphash.h"
+
+#define IMAGES_ROOM (UINT64_C(1) << 20)
 
 uint64_t geometry_checksum(const struct layout_fixed *fixed)
 {
@@ -63,6 +66,15 @@ enum weir_error geometry_plan(uint64_t size, uint32_t process_slots, struct layo
 	at = place(out, LAYOUT_SLOTS, at, slots, slots >= 2 * LAYOUT_HUGE ? LAYOUT_HUGE : LAYOUT_PAGE);
 	out->file_size = round_up(at, LAYOUT_PAGE);
 	return WEIR_OK;
+}
+
+uint64_t table_room(const struct table_options *options)
+{
+	struct layout_fixed fixed;
+	uint64_t size = options->size ? options->size : TABLE_SIZE_DEFAULT;
+	if (geometry_plan(size, options->process_slots, &fixed, &(struct why){0}) != WEIR_OK)
+		return 0;
+	return fixed.file_size + LAYOUT_PAGE + sizeof(struct ledger_block) + IMAGES_ROOM;
 }
 
 /* Inside the file, behind the header, aligned to a page, and at least as large as what we will index. */

@@ -40,6 +40,10 @@ struct table_options {
  * the folder's owner, that others can write, symlinks, and geometry that does not add up. */
 enum weir_error table_open(const struct table_options *options, struct table **out, char *why, size_t size);
 void table_close(struct table **table); /* NULL-safe; frees the process slot */
+/* Bytes that the file system of a new table must have free: for table and ledger as they begin, and for the
+ * images of usual policies (a large one takes twice its size: an edit stands beside the one in force until it
+ * replaces it). 0: no such table can be made. */
+uint64_t table_room(const struct table_options *options);
 const char *table_path(const struct table *table);
 
 /* The default path for a namespace: /dev/shm/weir-<uid>/<hash of the namespace>.v<layout>. */
