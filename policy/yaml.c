@@ -89,12 +89,22 @@ static size_t letters(struct text text)
 static void read_scalar(struct yaml *yaml, struct node *node, bool key)
 {
 	struct fy_token *token = fy_event_get_token(yaml->event);
+	enum fy_scalar_style style = token ? fy_token_scalar_style(token) : FYSS_PLAIN;
 	size_t size = 0;
-	const char *data = token ? fy_token_get_text(token, &size) : NULL;
 
 	node->mark = mark_of(yaml);
-	node->quoted = token && fy_token_scalar_style(token) != FYSS_PLAIN;
-	node->text = arena_text(&yaml->load->arena, data, data ? size : 0);
+	node->quoted = style != FYSS_PLAIN;
+	if (style == FYSS_SINGLE_QUOTED) {
+		const struct fy_mark *start = fy_event_start_mark(yaml->event);
+		const struct fy_mark *end = fy_event_end_mark(yaml->event);
+		size_t from = start ? start->input_pos : 0, to = end ? end->input_pos : 0;
+		if (from <= to && to <= yaml->source->text.size)
+			node->text = yaml_single_quoted(
+				&yaml->load->arena, (struct text){yaml->source->text.data + from, to - from});
+	} else {
+		const char *data = token ? fy_token_get_text(token, &size) : NULL;
+		node->text = arena_text(&yaml->load->arena, data, data ? size : 0);
+	}
 	node->kind = !node->quoted && is_null(node->text) ? NODE_EMPTY : NODE_SCALAR;
 	for (size_t i = 0; i < node->text.size; i++) {
 		unsigned char c = (unsigned char)node->text.data[i];

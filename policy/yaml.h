@@ -56,6 +56,10 @@ struct model_mark yaml_mark_part(const struct node *node, struct text part);
 /* The value of a word, or NULL. A linear search: for sections of a policy, not for lists of limits. */
 const struct node *yaml_get(const struct node *map, const char *word);
 
+/* What stands between single quotes, as it is meant: '' is a quote, a line break is a blank, empty lines
+ * stay. */
+struct text yaml_single_quoted(struct arena *arena, struct text inside);
+
 /* What libfyaml says about broken text, in words that name the cure; a finding. line and column from 1. */
 void yaml_trap(struct load *load, const struct source *source, unsigned line, unsigned column,
 	       const char *said);
