@@ -19,8 +19,9 @@ bool flow_recorder_due(struct flow_recorder *recorder, enum stats_event_kind kin
 		return false;
 	slot = &recorder->slots[kind - 1][stat % TABLE_STAT_COUNT];
 	slot->since++;
-	/* a clock that went back tells at once rather than staying silent until it has caught up */
-	if (slot->at && now >= slot->at && now - slot->at < SECOND)
+	/* a clock that went back is far ahead to an unsigned difference: it tells at once, and is not silent
+	 * until it has caught up */
+	if (slot->at && now - slot->at < SECOND)
 		return false;
 	*count = slot->since < UINT32_MAX ? (uint32_t)slot->since : UINT32_MAX;
 	slot->at = now ? now : 1;

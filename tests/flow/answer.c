@@ -250,7 +250,9 @@ static void pages(void)
 	if (fd < 0 || !(out = fdopen(fd, "w")) || fputs(page, out) < 0 || fclose(out))
 		abort();
 	snprintf(policy, sizeof policy,
-		 "respond: {headers: none, body: {file: %s}}\nlimits:\n  one: {rate: 1/min}\n", file);
+		 "respond: {headers: none, body: {file: %s}}\nlimits:\n  one: {rate: 1/min}\n"
+		 "  two: {match: /keyed, key: header.x-key, missing: deny, rate: 9/min}\n",
+		 file);
 	world_open(&world, policy);
 	unlink(file);
 	snprintf(expect, sizeof expect, "Retry-After: 60\ntext/html; charset=utf-8\n%s", page);
@@ -261,6 +263,11 @@ static void pages(void)
 	       "requests: try again in 60 "
 	       "seconds.\",\"limit\":\"one\",\"retryAfter\":60}\n",
 	       "... but not for a program that wants JSON");
+	is_str(answer(&world, "GET /keyed from 5.6.7.8", 1, ""),
+	       "application/json\n{\"error\":\"missing_key\",\"message\":\"This request does not carry what "
+	       "it is counted by.\","
+	       "\"limit\":\"two\"}\n",
+	       "... nor for a refusal that is about something else");
 	world_close(&world);
 }
 

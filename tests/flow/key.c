@@ -59,6 +59,10 @@ static const struct {
 	{"cookie.sid | ip", "GET / | Cookie: xsid=7", "GET /", true},
 	{"cookie.sid | ip", "GET / | Cookie: sid", "GET /", true},
 	{"cookie.sid | ip", "GET / | Cookie: sid=a=b", "GET / | Cookie: sid=a", false},
+	{"cookie.sid | ip", "GET / | Cookie: sid=x7\"", "GET / | Cookie: sid=7", false},
+	/* a value that spells what stands between two parts: kind 4, a name of one byte, b, and no length */
+	{"[query.a, query.b]", "GET /?a=x&b=y%04%01%00%00%00b%00%00%00%00z",
+	 "GET /?a=x%04%01%00%00%00b%00%00%00%00y&b=z", false},
 	{"cookie.sid | ip", "GET / | Cookie: sid=\"", "GET / | Cookie: sid=%22", true},
 	/* query parameters */
 	{"query.k | ip", "GET /?k=7", "GET /x?a=b&k=7&c", true},
