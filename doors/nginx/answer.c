@@ -40,34 +40,34 @@ ngx_http_weir_page(ngx_http_request_t *r, ngx_uint_t status)
 
 
 struct flow_answer *
-ngx_http_weir_answer_of(ngx_http_weir_record_t *record)
+ngx_http_weir_answer_of(ngx_http_weir_visit_t *visit)
 {
     int64_t       wall;
     struct text   accept;
     struct flow  *flow;
 
-    if (!record->answered) {
-        record->answered = 1;
+    if (!visit->answered) {
+        visit->answered = 1;
 
-        flow = record->flow;
+        flow = visit->flow;
 
-        if (!record->in.header(record->in.door, TEXT("accept"), 0, &accept)) {
+        if (!visit->in.header(visit->in.door, TEXT("accept"), 0, &accept)) {
             accept.data = NULL;
             accept.size = 0;
         }
 
         wall = ((int64_t) flow->time.now + flow->time.wall) / 1000000000;
 
-        flow_answer(flow, accept, wall, record->answer);
+        flow_answer(flow, accept, wall, visit->answer);
     }
 
-    return record->answer;
+    return visit->answer;
 }
 
 
 ngx_int_t
 ngx_http_weir_answer_begin(ngx_http_request_t *r,
-    ngx_http_weir_record_t *record)
+    ngx_http_weir_visit_t *visit)
 {
     u_char              *p;
     ngx_str_t           *type;
@@ -82,7 +82,7 @@ ngx_http_weir_answer_begin(ngx_http_request_t *r,
         r->keepalive = 0;
     }
 
-    answer = ngx_http_weir_answer_of(record);
+    answer = ngx_http_weir_answer_of(visit);
 
     ngx_http_clear_content_length(r);
     ngx_http_clear_accept_ranges(r);
@@ -102,7 +102,7 @@ ngx_http_weir_answer_begin(ngx_http_request_t *r,
                                         : type->len;
     r->headers_out.content_type_lowcase = NULL;
 
-    status = answer->grpc ? NGX_HTTP_OK : record->flow->verdict.http_status;
+    status = answer->grpc ? NGX_HTTP_OK : visit->flow->verdict.http_status;
 
     r->err_status = answer->grpc ? 0 : status;
     r->headers_out.status = status;
@@ -151,7 +151,7 @@ ngx_http_weir_grpc(ngx_http_request_t *r, struct flow_answer *answer)
 
 ngx_int_t
 ngx_http_weir_answer_body(ngx_http_request_t *r,
-    ngx_http_weir_record_t *record, ngx_http_output_body_filter_pt next)
+    ngx_http_weir_visit_t *visit, ngx_http_output_body_filter_pt next)
 {
     ngx_buf_t    *b;
     ngx_chain_t   out;
@@ -162,7 +162,7 @@ ngx_http_weir_answer_body(ngx_http_request_t *r,
         return NGX_ERROR;
     }
 
-    body = ngx_http_weir_answer_of(record)->body;
+    body = ngx_http_weir_answer_of(visit)->body;
 
     b->pos = (u_char *) body.data;
     b->last = b->pos + body.size;
@@ -179,11 +179,11 @@ ngx_http_weir_answer_body(ngx_http_request_t *r,
 
 void
 ngx_http_weir_answer_send(ngx_http_request_t *r,
-    ngx_http_weir_record_t *record)
+    ngx_http_weir_visit_t *visit)
 {
     ngx_int_t  rc;
 
-    if (ngx_http_weir_answer_begin(r, record) != NGX_OK) {
+    if (ngx_http_weir_answer_begin(r, visit) != NGX_OK) {
         ngx_http_finalize_request(r, NGX_HTTP_INTERNAL_SERVER_ERROR);
         return;
     }
@@ -191,7 +191,7 @@ ngx_http_weir_answer_send(ngx_http_request_t *r,
     rc = ngx_http_send_header(r);
 
     if (rc == NGX_OK && !r->header_only) {
-        rc = ngx_http_weir_answer_body(r, record, ngx_http_output_filter);
+        rc = ngx_http_weir_answer_body(r, visit, ngx_http_output_filter);
     }
 
     ngx_http_finalize_request(r, rc);

@@ -27,7 +27,7 @@ ngx_http_weir_policy(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     struct policy_options       options;
     ngx_http_weir_main_conf_t  *mcf = conf;
 
-    if (mcf->path.len) {
+    if (ngx_http_weir_enabled(mcf)) {
         return "is duplicate";
     }
 

@@ -101,7 +101,7 @@ ngx_http_weir_postconfiguration(ngx_conf_t *cf)
 
     mcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_weir_gate_module);
 
-    if (mcf->path.len == 0) {
+    if (!ngx_http_weir_enabled(mcf)) {
         if (mcf->wanted || mcf->table.len) {
             ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
                           "weir: \"%s\" needs a policy: "

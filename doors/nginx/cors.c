@@ -16,8 +16,8 @@
 static ngx_int_t ngx_http_weir_cors_init(ngx_conf_t *cf);
 static ngx_int_t ngx_http_weir_cors_filter(ngx_http_request_t *r);
 static ngx_int_t ngx_http_weir_cors(ngx_http_request_t *r,
-    ngx_http_weir_record_t *record);
-static ngx_int_t ngx_http_weir_vary_origin(ngx_http_request_t *r);
+    ngx_http_weir_visit_t  *visit);
+static ngx_int_t        ngx_http_weir_vary_origin(ngx_http_request_t *r);
 static ngx_int_t ngx_http_weir_expose(ngx_http_request_t *r,
     struct text expose);
 
@@ -63,7 +63,7 @@ ngx_http_weir_cors_init(ngx_conf_t *cf)
 
     mcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_weir_gate_module);
 
-    if (mcf->path.len) {
+    if (ngx_http_weir_enabled(mcf)) {
         ngx_http_next_header_filter = ngx_http_top_header_filter;
         ngx_http_top_header_filter = ngx_http_weir_cors_filter;
     }
@@ -75,15 +75,15 @@ ngx_http_weir_cors_init(ngx_conf_t *cf)
 static ngx_int_t
 ngx_http_weir_cors_filter(ngx_http_request_t *r)
 {
-    ngx_http_weir_record_t  *record;
+    ngx_http_weir_visit_t  *visit;
 
     if (r == r->main) {
-        record = ngx_http_weir_record_find(r);
+        visit = ngx_http_weir_visit_find(r);
 
         /* there are names to expose if the policy mirrors and the request has an Origin */
 
-        if (record && record->answered && record->answer->expose.size
-            && ngx_http_weir_cors(r, record) != NGX_OK)
+        if (visit && visit->answered && visit->answer->expose.size
+            && ngx_http_weir_cors(r, visit) != NGX_OK)
         {
             return NGX_ERROR;
         }
@@ -94,7 +94,7 @@ ngx_http_weir_cors_filter(ngx_http_request_t *r)
 
 
 static ngx_int_t
-ngx_http_weir_cors(ngx_http_request_t *r, ngx_http_weir_record_t *record)
+ngx_http_weir_cors(ngx_http_request_t *r, ngx_http_weir_visit_t *visit)
 {
     struct text  origin, name;
 
@@ -102,8 +102,8 @@ ngx_http_weir_cors(ngx_http_request_t *r, ngx_http_weir_record_t *record)
 
     if (ngx_http_weir_header_out(r, name, 0) == NULL) {
 
-        if (record->flow->verdict.action == FLOW_PASS
-            || !record->in.header(record->in.door, TEXT("origin"), 0, &origin)
+        if (visit->flow->verdict.action == FLOW_PASS
+            || !visit->in.header(visit->in.door, TEXT("origin"), 0, &origin)
             || origin.size == 0)
         {
             return NGX_OK;
@@ -116,7 +116,7 @@ ngx_http_weir_cors(ngx_http_request_t *r, ngx_http_weir_record_t *record)
         }
     }
 
-    return ngx_http_weir_expose(r, record->answer->expose);
+    return ngx_http_weir_expose(r, visit->answer->expose);
 }
 
 

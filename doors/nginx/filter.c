@@ -13,9 +13,9 @@
 static ngx_int_t ngx_http_weir_filter_init(ngx_conf_t *cf);
 static ngx_int_t ngx_http_weir_header_filter(ngx_http_request_t *r);
 static ngx_int_t ngx_http_weir_catch(ngx_http_request_t *r,
-    ngx_http_weir_record_t **out);
+    ngx_http_weir_visit_t **out);
 static ngx_int_t ngx_http_weir_replace(ngx_http_request_t *r,
-    ngx_http_weir_record_t *record);
+    ngx_http_weir_visit_t *visit);
 static ngx_int_t ngx_http_weir_body_filter(ngx_http_request_t *r,
     ngx_chain_t *in);
 
@@ -62,7 +62,7 @@ ngx_http_weir_filter_init(ngx_conf_t *cf)
 
     mcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_weir_gate_module);
 
-    if (mcf->path.len == 0) {
+    if (!ngx_http_weir_enabled(mcf)) {
         return NGX_OK;
     }
 
@@ -79,29 +79,29 @@ ngx_http_weir_filter_init(ngx_conf_t *cf)
 static ngx_int_t
 ngx_http_weir_header_filter(ngx_http_request_t *r)
 {
-    ngx_int_t                rc;
-    ngx_http_weir_record_t  *record;
+    ngx_int_t               rc;
+    ngx_http_weir_visit_t  *visit;
 
     if (r != r->main) {
         return ngx_http_next_header_filter(r);
     }
 
-    record = ngx_http_weir_record_find(r);
+    visit = ngx_http_weir_visit_find(r);
 
-    if (record == NULL) {
-        rc = ngx_http_weir_catch(r, &record);
+    if (visit == NULL) {
+        rc = ngx_http_weir_catch(r, &visit);
 
         if (rc != NGX_OK) {
             return rc;
         }
     }
 
-    if (record == NULL || record->flow == NULL || record->waiting) {
+    if (visit == NULL || visit->flow == NULL || visit->waiting) {
         return ngx_http_next_header_filter(r);
     }
 
-    if (record->paged) {
-        record->paged = 0;
+    if (visit->paged) {
+        visit->paged = 0;
         r->header_only = 0;
 
         /*
@@ -109,15 +109,15 @@ ngx_http_weir_header_filter(ngx_http_request_t *r)
          * the page. (With uri_changes as it was, this is error_page's redirect to another server.)
          */
 
-        if (r->loc_conf == record->loc_conf
-            && r->uri_changes != record->uri_changes
-            && ngx_http_weir_replace(r, record) != NGX_OK)
+        if (r->loc_conf == visit->loc_conf
+            && r->uri_changes != visit->uri_changes
+            && ngx_http_weir_replace(r, visit) != NGX_OK)
         {
             return NGX_ERROR;
         }
     }
 
-    if (ngx_http_weir_headers(r, record) != NGX_OK) {
+    if (ngx_http_weir_headers(r, visit) != NGX_OK) {
         return NGX_ERROR;
     }
 
@@ -128,10 +128,10 @@ ngx_http_weir_header_filter(ngx_http_request_t *r)
 /* NGX_OK: go on with the response, which may have become a refusal. */
 
 static ngx_int_t
-ngx_http_weir_catch(ngx_http_request_t *r, ngx_http_weir_record_t **out)
+ngx_http_weir_catch(ngx_http_request_t *r, ngx_http_weir_visit_t **out)
 {
     ngx_uint_t                 status;
-    ngx_http_weir_record_t    *record;
+    ngx_http_weir_visit_t     *visit;
     ngx_http_weir_loc_conf_t  *lcf;
 
     lcf = ngx_http_get_module_loc_conf(r, ngx_http_weir_gate_module);
@@ -144,18 +144,18 @@ ngx_http_weir_catch(ngx_http_request_t *r, ngx_http_weir_record_t **out)
         return NGX_OK;
     }
 
-    record = ngx_http_weir_record_add(r);
-    if (record == NULL) {
+    visit = ngx_http_weir_visit_add(r);
+    if (visit == NULL) {
         return NGX_ERROR;
     }
 
-    *out = record;
+    *out = visit;
 
-    if (ngx_http_weir_record_begin(record, 0) != NGX_OK) {
+    if (ngx_http_weir_visit_begin(visit, 0) != NGX_OK) {
         return NGX_ERROR;
     }
 
-    switch (ngx_http_weir_decide(record)) {
+    switch (ngx_http_weir_decide(visit)) {
 
     case NGX_BUSY:
         break;
@@ -170,10 +170,10 @@ ngx_http_weir_catch(ngx_http_request_t *r, ngx_http_weir_record_t **out)
         return NGX_OK;
     }
 
-    status = record->flow->verdict.http_status;
+    status = visit->flow->verdict.http_status;
 
-    if (record->flow->grpc || !ngx_http_weir_page(r, status)) {
-        return ngx_http_weir_replace(r, record);
+    if (visit->flow->grpc || !ngx_http_weir_page(r, status)) {
+        return ngx_http_weir_replace(r, visit);
     }
 
     ngx_http_clean_header(r);
@@ -186,23 +186,23 @@ ngx_http_weir_catch(ngx_http_request_t *r, ngx_http_weir_record_t **out)
     r->err_status = 0;
     r->error_page = 0;
     r->header_only = 1;
-    record->paged = 1;
-    record->loc_conf = r->loc_conf;
-    record->uri_changes = r->uri_changes;
+    visit->paged = 1;
+    visit->loc_conf = r->loc_conf;
+    visit->uri_changes = r->uri_changes;
 
     return status;
 }
 
 
 static ngx_int_t
-ngx_http_weir_replace(ngx_http_request_t *r, ngx_http_weir_record_t *record)
+ngx_http_weir_replace(ngx_http_request_t *r, ngx_http_weir_visit_t *visit)
 {
-    record->replace = 1;
-    ngx_http_set_ctx(r, record, ngx_http_weir_filter_module);
+    visit->replace = 1;
+    ngx_http_set_ctx(r, visit, ngx_http_weir_filter_module);
 
     ngx_http_clean_header(r);
 
-    return ngx_http_weir_answer_begin(r, record);
+    return ngx_http_weir_answer_begin(r, visit);
 }
 
 
@@ -211,12 +211,12 @@ ngx_http_weir_replace(ngx_http_request_t *r, ngx_http_weir_record_t *record)
 static ngx_int_t
 ngx_http_weir_body_filter(ngx_http_request_t *r, ngx_chain_t *in)
 {
-    ngx_chain_t             *cl;
-    ngx_http_weir_record_t  *record;
+    ngx_chain_t            *cl;
+    ngx_http_weir_visit_t  *visit;
 
-    record = ngx_http_get_module_ctx(r, ngx_http_weir_filter_module);
+    visit = ngx_http_get_module_ctx(r, ngx_http_weir_filter_module);
 
-    if (record == NULL || !record->replace) {
+    if (visit == NULL || !visit->replace) {
         return ngx_http_next_body_filter(r, in);
     }
 
@@ -225,11 +225,11 @@ ngx_http_weir_body_filter(ngx_http_request_t *r, ngx_chain_t *in)
         cl->buf->file_pos = cl->buf->file_last;
     }
 
-    if (record->replaced) {
+    if (visit->replaced) {
         return ngx_http_next_body_filter(r, NULL);
     }
 
-    record->replaced = 1;
+    visit->replaced = 1;
 
-    return ngx_http_weir_answer_body(r, record, ngx_http_next_body_filter);
+    return ngx_http_weir_answer_body(r, visit, ngx_http_next_body_filter);
 }

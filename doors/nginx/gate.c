@@ -10,9 +10,9 @@
 
 static ngx_int_t ngx_http_weir_handler(ngx_http_request_t *r);
 static ngx_int_t ngx_http_weir_refuse(ngx_http_request_t *r,
-    ngx_http_weir_record_t *record);
-static ngx_int_t ngx_http_weir_wait(ngx_http_request_t *r, ngx_msec_t ms);
-static void ngx_http_weir_delay(ngx_http_request_t *r);
+    ngx_http_weir_visit_t  *visit);
+static ngx_int_t        ngx_http_weir_wait(ngx_http_request_t *r, ngx_msec_t ms);
+static void             ngx_http_weir_delay(ngx_http_request_t *r);
 
 
 ngx_int_t
@@ -37,23 +37,23 @@ ngx_http_weir_gate_init(ngx_conf_t *cf)
 static ngx_int_t
 ngx_http_weir_handler(ngx_http_request_t *r)
 {
-    ngx_http_weir_record_t    *record;
+    ngx_http_weir_visit_t     *visit;
     ngx_http_weir_loc_conf_t  *lcf;
 
     if (r != r->main || r->post_action) {
         return NGX_DECLINED;
     }
 
-    record = ngx_http_weir_record_find(r);
+    visit = ngx_http_weir_visit_find(r);
 
-    if (record) {
-        if (!record->waiting) {
+    if (visit) {
+        if (!visit->waiting) {
             return NGX_DECLINED;
         }
 
     } else {
-        record = ngx_http_weir_record_add(r);
-        if (record == NULL) {
+        visit = ngx_http_weir_visit_add(r);
+        if (visit == NULL) {
             return NGX_HTTP_INTERNAL_SERVER_ERROR;
         }
 
@@ -64,18 +64,18 @@ ngx_http_weir_handler(ngx_http_request_t *r)
             return NGX_DECLINED;
         }
 
-        if (ngx_http_weir_record_begin(record, 1) != NGX_OK) {
+        if (ngx_http_weir_visit_begin(visit, 1) != NGX_OK) {
             return NGX_HTTP_INTERNAL_SERVER_ERROR;
         }
     }
 
-    switch (ngx_http_weir_decide(record)) {
+    switch (ngx_http_weir_decide(visit)) {
 
     case NGX_AGAIN:
-        return ngx_http_weir_wait(r, record->flow->verdict.wait_ms);
+        return ngx_http_weir_wait(r, visit->flow->verdict.wait_ms);
 
     case NGX_BUSY:
-        return ngx_http_weir_refuse(r, record);
+        return ngx_http_weir_refuse(r, visit);
 
     case NGX_ABORT:
         return NGX_HTTP_CLOSE;
@@ -88,29 +88,29 @@ ngx_http_weir_handler(ngx_http_request_t *r)
 
 
 ngx_int_t
-ngx_http_weir_decide(ngx_http_weir_record_t *record)
+ngx_http_weir_decide(ngx_http_weir_visit_t *visit)
 {
     enum flow_step              step;
     ngx_http_weir_main_conf_t  *mcf;
 
-    if (record->flow == NULL) {
+    if (visit->flow == NULL) {
         return NGX_DECLINED;
     }
 
-    step = flow_run(record->flow);
+    step = flow_run(visit->flow);
 
-    record->waiting = (step != FLOW_DONE);
+    visit->waiting = (step != FLOW_DONE);
 
-    if (record->waiting) {
+    if (visit->waiting) {
         return NGX_AGAIN;
     }
 
-    mcf = ngx_http_get_module_main_conf(record->request,
+    mcf = ngx_http_get_module_main_conf(visit->request,
                                         ngx_http_weir_gate_module);
 
-    ngx_http_weir_log_decision(mcf, record);
+    ngx_http_weir_log_decision(mcf, visit);
 
-    switch (record->flow->verdict.action) {
+    switch (visit->flow->verdict.action) {
 
     case FLOW_REFUSE:
         return NGX_BUSY;
@@ -127,18 +127,18 @@ ngx_http_weir_decide(ngx_http_weir_record_t *record)
 /* The operator's page, by nginx's own means, or our answer. */
 
 static ngx_int_t
-ngx_http_weir_refuse(ngx_http_request_t *r, ngx_http_weir_record_t *record)
+ngx_http_weir_refuse(ngx_http_request_t *r, ngx_http_weir_visit_t *visit)
 {
     ngx_uint_t  status;
 
-    status = record->flow->verdict.http_status;
+    status = visit->flow->verdict.http_status;
 
-    if (!record->flow->grpc && ngx_http_weir_page(r, status)) {
+    if (!visit->flow->grpc && ngx_http_weir_page(r, status)) {
         r->error_page = 0;    /* a page that led here is no reason against this one */
         return status;
     }
 
-    ngx_http_weir_answer_send(r, record);
+    ngx_http_weir_answer_send(r, visit);
 
     return NGX_DONE;
 }

@@ -6,7 +6,7 @@
  *   process.c  a worker starts and ends
  *   publish.c  who puts a policy in force: once per started configuration      lock.c  one worker at a time
  *   world.c    table and image that decide, and when to change them      table.c  the handle
- *   record.c   what is known of one request
+ *   visit.c    one request's visit: what is known of it
  *   request.c  nginx's request as flow understands it
  *   gate.c     decides in PREACCESS, delays
  *   filter.c   decides what never got there; adds headers
@@ -52,6 +52,14 @@ typedef struct {
 } ngx_http_weir_main_conf_t;
 
 
+/* Is there a policy at all? Whatever is hooked into nginx does nothing without. */
+static inline ngx_uint_t
+ngx_http_weir_enabled(const ngx_http_weir_main_conf_t *mcf)
+{
+    return mcf->path.len != 0;
+}
+
+
 typedef struct {
     ngx_flag_t                   enable;
 } ngx_http_weir_loc_conf_t;
@@ -89,7 +97,7 @@ typedef struct {
     unsigned                     replace:1;    /* the body to come gives way to the refusal's */
     unsigned                     replaced:1;   /* it has been sent */
     unsigned                     paged:1;      /* header_only was set to make way for the operator's page */
-} ngx_http_weir_record_t;
+} ngx_http_weir_visit_t;
 
 
 /* compile.c */
@@ -119,34 +127,34 @@ void ngx_http_weir_unlock(pthread_mutex_t *lock);
  * process decided with one before. NGX_OK: nothing is left to do. */
 ngx_int_t ngx_http_weir_publish(ngx_http_weir_main_conf_t *mcf, struct table *table, const struct image *last);
 
-/* record.c. It hangs in a cleanup of the request's pool, where internal redirects do not wipe it. */
-ngx_http_weir_record_t *ngx_http_weir_record_find(ngx_http_request_t *r);
-ngx_http_weir_record_t *ngx_http_weir_record_add(ngx_http_request_t *r);
-/* Begins to decide in the world of now; without one the record says `failed`. NGX_ERROR: out of memory. */
-ngx_int_t ngx_http_weir_record_begin(ngx_http_weir_record_t *record, ngx_uint_t can_wait);
+/* visit.c. It hangs in a cleanup of the request's pool, where internal redirects do not wipe it. */
+ngx_http_weir_visit_t *ngx_http_weir_visit_find(ngx_http_request_t *r);
+ngx_http_weir_visit_t *ngx_http_weir_visit_add(ngx_http_request_t *r);
+/* Begins to decide in the world of now; without one the visit says `failed`. NGX_ERROR: out of memory. */
+ngx_int_t ngx_http_weir_visit_begin(ngx_http_weir_visit_t *visit, ngx_uint_t can_wait);
 
 /* request.c */
-void ngx_http_weir_request(ngx_http_request_t *r, ngx_http_weir_record_t *record);
+void ngx_http_weir_request(ngx_http_request_t *r, ngx_http_weir_visit_t *visit);
 
 /* gate.c. Lets the flow go on: NGX_DECLINED passed, NGX_AGAIN wait (flow->verdict.wait_ms), NGX_BUSY refused,
  * NGX_ABORT close without an answer. */
-ngx_int_t ngx_http_weir_decide(ngx_http_weir_record_t *record);
+ngx_int_t ngx_http_weir_decide(ngx_http_weir_visit_t *visit);
 ngx_int_t ngx_http_weir_gate_init(ngx_conf_t *cf);
 
 /* answer.c. The operator's error_page for this status here, or NULL. */
 ngx_http_err_page_t *ngx_http_weir_page(ngx_http_request_t *r, ngx_uint_t status);
-/* Headers and, of a refusal, body: computed once; the texts live as long as the record. */
-struct flow_answer *ngx_http_weir_answer_of(ngx_http_weir_record_t *record);
+/* Headers and, of a refusal, body: computed once; the texts live as long as the visit. */
+struct flow_answer *ngx_http_weir_answer_of(ngx_http_weir_visit_t *visit);
 /* A refusal: lets the request's body go, puts status, type and length into headers_out. */
-ngx_int_t ngx_http_weir_answer_begin(ngx_http_request_t *r, ngx_http_weir_record_t *record);
+ngx_int_t ngx_http_weir_answer_begin(ngx_http_request_t *r, ngx_http_weir_visit_t *visit);
 /* Its body, past the filter `next`. */
-ngx_int_t ngx_http_weir_answer_body(ngx_http_request_t *r, ngx_http_weir_record_t *record,
+ngx_int_t ngx_http_weir_answer_body(ngx_http_request_t *r, ngx_http_weir_visit_t *visit,
     ngx_http_output_body_filter_pt next);
 /* All of it; finalizes the request. */
-void ngx_http_weir_answer_send(ngx_http_request_t *r, ngx_http_weir_record_t *record);
+void ngx_http_weir_answer_send(ngx_http_request_t *r, ngx_http_weir_visit_t *visit);
 
 /* headers.c. Idempotent: a response may pass the header filters twice. */
-ngx_int_t ngx_http_weir_headers(ngx_http_request_t *r, ngx_http_weir_record_t *record);
+ngx_int_t ngx_http_weir_headers(ngx_http_request_t *r, ngx_http_weir_visit_t *visit);
 /* The nth header of that name in headers_out, or NULL. */
 ngx_table_elt_t *ngx_http_weir_header_out(ngx_http_request_t *r, struct text name, ngx_uint_t nth);
 /* Name and value must live as long as the request. */
@@ -158,11 +166,11 @@ ngx_int_t ngx_http_weir_add_variables(ngx_conf_t *cf);
 ngx_int_t ngx_http_weir_check_variables(ngx_conf_t *cf, const struct image *image);
 
 /* log.c */
-void ngx_http_weir_log_decision(ngx_http_weir_main_conf_t *mcf, ngx_http_weir_record_t *record);
+void ngx_http_weir_log_decision(ngx_http_weir_main_conf_t *mcf, ngx_http_weir_visit_t *visit);
 void ngx_http_weir_log_flush(void);
 
 /* hint.c. A failure: callers try again, and so complain, every ten seconds at most. */
-void ngx_http_weir_hint(ngx_http_weir_main_conf_t *mcf, ngx_http_weir_record_t *record);
+void ngx_http_weir_hint(ngx_http_weir_main_conf_t *mcf, ngx_http_weir_visit_t *visit);
 void ngx_http_weir_complain(ngx_log_t *log, const char *sentence, enum weir_error error, const char *then);
 
 

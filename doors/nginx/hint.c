@@ -10,7 +10,7 @@
 
 void
 ngx_http_weir_hint(ngx_http_weir_main_conf_t *mcf,
-    ngx_http_weir_record_t *record)
+    ngx_http_weir_visit_t *visit)
 {
     char                        peer[ADDRESS_TEXT_MAX];
     ngx_str_t                   name, *addr;
@@ -22,14 +22,14 @@ ngx_http_weir_hint(ngx_http_weir_main_conf_t *mcf,
     now = (ngx_atomic_uint_t) ngx_time();
     hinted = mcf->shared->hinted;
 
-    if (!record->in.has_peer || (hinted != 0 && now - hinted < 60)) {
+    if (!visit->in.has_peer || (hinted != 0 && now - hinted < 60)) {
         return;
     }
 
     ngx_str_set(&name, "realip_remote_addr");
-    addr = &record->request->connection->addr_text;
+    addr = &visit->request->connection->addr_text;
 
-    v = ngx_http_get_variable(record->request, &name,
+    v = ngx_http_get_variable(visit->request, &name,
                               ngx_hash_key(name.data, name.len));
 
     if (v && !v->not_found
@@ -46,14 +46,14 @@ ngx_http_weir_hint(ngx_http_weir_main_conf_t *mcf,
     header = "X-Forwarded-For";
     from = "x-forwarded-for";
 
-    if (!record->in.header(record->in.door, TEXT("x-forwarded-for"), 0,
+    if (!visit->in.header(visit->in.door, TEXT("x-forwarded-for"), 0,
                            &value))
     {
         header = "Forwarded";
         from = "forwarded";
     }
 
-    (void) address_format(&record->in.peer, peer);
+    (void) address_format(&visit->in.peer, peer);
 
     ngx_log_error(NGX_LOG_WARN, mcf->log, 0,
                   "weir: %s from untrusted %s: all its clients share one "

@@ -32,7 +32,7 @@ typedef struct {
 
 
 static void ngx_http_weir_log_count(ngx_http_weir_main_conf_t *mcf,
-    ngx_http_weir_record_t *record, ngx_uint_t kind, uint32_t limit);
+    ngx_http_weir_visit_t *visit, ngx_uint_t kind, uint32_t limit);
 static ngx_uint_t ngx_http_weir_log_stat(const struct image *image,
     const struct image_limit *limit);
 static void ngx_http_weir_log_timer(ngx_event_t *ev);
@@ -50,7 +50,7 @@ static ngx_http_weir_main_conf_t  *ngx_http_weir_log_conf;
 
 void
 ngx_http_weir_log_decision(ngx_http_weir_main_conf_t *mcf,
-    ngx_http_weir_record_t *record)
+    ngx_http_weir_visit_t *visit)
 {
     size_t                      i;
     uint32_t                    last;
@@ -58,11 +58,11 @@ ngx_http_weir_log_decision(ngx_http_weir_main_conf_t *mcf,
     const struct flow_hit      *hit;
     const struct flow_verdict  *verdict;
 
-    flow = record->flow;
+    flow = visit->flow;
     verdict = &flow->verdict;
 
     if (flow->untrusted_forward) {
-        ngx_http_weir_hint(mcf, record);
+        ngx_http_weir_hint(mcf, visit);
     }
 
     if (verdict->status == FLOW_UNLIMITED
@@ -80,7 +80,7 @@ ngx_http_weir_log_decision(ngx_http_weir_main_conf_t *mcf,
             && hit->limit != last)    /* once, however many rates it has */
         {
             last = hit->limit;
-            ngx_http_weir_log_count(mcf, record, NGX_HTTP_WEIR_SHADOW,
+            ngx_http_weir_log_count(mcf, visit, NGX_HTTP_WEIR_SHADOW,
                                     hit->limit);
         }
     }
@@ -89,7 +89,7 @@ ngx_http_weir_log_decision(ngx_http_weir_main_conf_t *mcf,
         return;
     }
 
-    ngx_http_weir_log_count(mcf, record,
+    ngx_http_weir_log_count(mcf, visit,
                             verdict->limit_index == FLOW_NONE
                             ? NGX_HTTP_WEIR_DENIED : NGX_HTTP_WEIR_REFUSED,
                             verdict->limit_index);
@@ -98,7 +98,7 @@ ngx_http_weir_log_decision(ngx_http_weir_main_conf_t *mcf,
 
 static void
 ngx_http_weir_log_count(ngx_http_weir_main_conf_t *mcf,
-    ngx_http_weir_record_t *record, ngx_uint_t kind, uint32_t limit)
+    ngx_http_weir_visit_t *visit, ngx_uint_t kind, uint32_t limit)
 {
     size_t                     method, target;
     ngx_uint_t                 stat;
@@ -111,7 +111,7 @@ ngx_http_weir_log_count(ngx_http_weir_main_conf_t *mcf,
     name = TEXT("");
 
     if (kind != NGX_HTTP_WEIR_DENIED) {
-        image = record->world->env.image;
+        image = visit->world->env.image;
         refusing = image_limit_at(image, limit);
 
         stat = ngx_http_weir_log_stat(image, refusing);
@@ -135,15 +135,15 @@ ngx_http_weir_log_count(ngx_http_weir_main_conf_t *mcf,
     tally->name_len = name.size;
     ngx_memcpy(tally->name, name.data, tally->name_len);
 
-    tally->client = record->flow->client;
-    tally->has_client = record->flow->has_client;
+    tally->client = visit->flow->client;
+    tally->has_client = visit->flow->has_client;
 
-    method = ngx_min(record->in.method.size, sizeof(tally->line) / 2);
-    target = ngx_min(record->in.target.size, sizeof(tally->line) - 1 - method);
+    method = ngx_min(visit->in.method.size, sizeof(tally->line) / 2);
+    target = ngx_min(visit->in.target.size, sizeof(tally->line) - 1 - method);
 
-    ngx_memcpy(tally->line, record->in.method.data, method);
+    ngx_memcpy(tally->line, visit->in.method.data, method);
     tally->line[method] = ' ';
-    ngx_memcpy(&tally->line[method + 1], record->in.target.data, target);
+    ngx_memcpy(&tally->line[method + 1], visit->in.target.data, target);
 
     tally->line_len = method + 1 + target;
 

@@ -23,7 +23,7 @@ ngx_http_weir_init_process(ngx_cycle_t *cycle)
 
     mcf = ctx->main_conf[ngx_http_weir_gate_module.ctx_index];
 
-    if (mcf->path.len) {
+    if (ngx_http_weir_enabled(mcf)) {
         /* whatever fails is logged, and tried again at a request */
         (void) ngx_http_weir_world(mcf, &t);
     }

@@ -17,7 +17,7 @@ static bool ngx_http_weir_address(struct sockaddr *sa, struct address *out);
 
 
 void
-ngx_http_weir_request(ngx_http_request_t *r, ngx_http_weir_record_t *record)
+ngx_http_weir_request(ngx_http_request_t *r, ngx_http_weir_visit_t *visit)
 {
     u_char               *p, *last;
     ngx_str_t            *addr;
@@ -25,7 +25,7 @@ ngx_http_weir_request(ngx_http_request_t *r, ngx_http_weir_record_t *record)
     struct flow_request  *in;
 
     c = r->connection;
-    in = &record->in;
+    in = &visit->in;
 
     p = r->request_line.data;
     last = p + r->request_line.len;

@@ -97,16 +97,16 @@ static ngx_int_t
 ngx_http_weir_variable(ngx_http_request_t *r, ngx_http_variable_value_t *v,
     uintptr_t data)
 {
-    struct text                    text;
-    const struct image            *image;
-    ngx_http_weir_record_t        *record;
-    const struct flow_verdict     *verdict;
-    const struct image_limit      *limits;
-    const struct image_counter    *counters;
+    struct text                  text;
+    const struct image          *image;
+    ngx_http_weir_visit_t       *visit;
+    const struct flow_verdict   *verdict;
+    const struct image_limit    *limits;
+    const struct image_counter  *counters;
 
-    record = ngx_http_weir_record_find(r->main);
+    visit = ngx_http_weir_visit_find(r->main);
 
-    if (record == NULL || (record->flow == NULL && !record->failed)) {
+    if (visit == NULL || (visit->flow == NULL && !visit->failed)) {
         v->not_found = 1;
         return NGX_OK;
     }
@@ -116,21 +116,21 @@ ngx_http_weir_variable(ngx_http_request_t *r, ngx_http_variable_value_t *v,
     v->not_found = 0;
 
     if (data == NGX_HTTP_WEIR_VAR_STATUS) {
-        text = text_of(flow_status_word(record->failed ? FLOW_FAILED
-                                        : record->flow->verdict.status));
+        text = text_of(flow_status_word(visit->failed ? FLOW_FAILED
+                                        : visit->flow->verdict.status));
         v->len = text.size;
         v->data = (u_char *) text.data;
         return NGX_OK;
     }
 
-    if (record->failed || record->flow->verdict.limit_index == FLOW_NONE) {
+    if (visit->failed || visit->flow->verdict.limit_index == FLOW_NONE) {
         v->valid = 0;
         v->not_found = 1;
         return NGX_OK;
     }
 
-    image = record->world->env.image;
-    verdict = &record->flow->verdict;
+    image = visit->world->env.image;
+    verdict = &visit->flow->verdict;
 
     switch (data) {
 
@@ -160,7 +160,7 @@ ngx_http_weir_variable(ngx_http_request_t *r, ngx_http_variable_value_t *v,
             return NGX_ERROR;
         }
 
-        v->len = ngx_sprintf(v->data, "%016xL", record->flow->key_digest)
+        v->len = ngx_sprintf(v->data, "%016xL", visit->flow->key_digest)
                  - v->data;
         return NGX_OK;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * record: what is known of one request.
+ * visit: one request's, and what is known of it.
  *
  * Internal redirects, named locations and finalizing filters zero r->ctx; a cleanup of the request's pool stays, and is found
  * by its handler. The storage for flow and answer is reused from request to request: it is some kilobytes, and a malloc
@@ -26,7 +26,7 @@ _Static_assert(sizeof(struct flow_answer) % alignof(struct flow) == 0,
                "the flow stands behind the answer");
 
 
-static void ngx_http_weir_record_cleanup(void *data);
+static void ngx_http_weir_visit_cleanup(void *data);
 static void *ngx_http_weir_block_new(size_t size, ngx_log_t *log);
 static void ngx_http_weir_block_free(void *data);
 
@@ -35,13 +35,13 @@ static ngx_http_weir_block_t  *ngx_http_weir_spare;
 static ngx_uint_t              ngx_http_weir_spares;
 
 
-ngx_http_weir_record_t *
-ngx_http_weir_record_find(ngx_http_request_t *r)
+ngx_http_weir_visit_t *
+ngx_http_weir_visit_find(ngx_http_request_t *r)
 {
     ngx_pool_cleanup_t  *cln;
 
     for (cln = r->pool->cleanup; cln; cln = cln->next) {
-        if (cln->handler == ngx_http_weir_record_cleanup) {
+        if (cln->handler == ngx_http_weir_visit_cleanup) {
             return cln->data;
         }
     }
@@ -50,29 +50,29 @@ ngx_http_weir_record_find(ngx_http_request_t *r)
 }
 
 
-ngx_http_weir_record_t *
-ngx_http_weir_record_add(ngx_http_request_t *r)
+ngx_http_weir_visit_t *
+ngx_http_weir_visit_add(ngx_http_request_t *r)
 {
-    ngx_pool_cleanup_t      *cln;
-    ngx_http_weir_record_t  *record;
+    ngx_pool_cleanup_t     *cln;
+    ngx_http_weir_visit_t  *visit;
 
-    cln = ngx_pool_cleanup_add(r->pool, sizeof(ngx_http_weir_record_t));
+    cln = ngx_pool_cleanup_add(r->pool, sizeof(ngx_http_weir_visit_t));
     if (cln == NULL) {
         return NULL;
     }
 
-    record = cln->data;
-    ngx_memzero(record, sizeof(ngx_http_weir_record_t));
-    record->request = r;
+    visit = cln->data;
+    ngx_memzero(visit, sizeof(ngx_http_weir_visit_t));
+    visit->request = r;
 
-    cln->handler = ngx_http_weir_record_cleanup;
+    cln->handler = ngx_http_weir_visit_cleanup;
 
-    return record;
+    return visit;
 }
 
 
 ngx_int_t
-ngx_http_weir_record_begin(ngx_http_weir_record_t *record,
+ngx_http_weir_visit_begin(ngx_http_weir_visit_t *visit,
     ngx_uint_t can_wait)
 {
     struct algo_time            t;
@@ -80,45 +80,45 @@ ngx_http_weir_record_begin(ngx_http_weir_record_t *record,
     ngx_http_weir_world_t      *world;
     ngx_http_weir_main_conf_t  *mcf;
 
-    r = record->request;
+    r = visit->request;
     mcf = ngx_http_get_module_main_conf(r, ngx_http_weir_gate_module);
 
     world = ngx_http_weir_world(mcf, &t);
 
     if (world == NULL) {
-        record->failed = 1;
+        visit->failed = 1;
         return NGX_OK;
     }
 
-    record->answer = ngx_http_weir_block_new(sizeof(struct flow_answer)
+    visit->answer = ngx_http_weir_block_new(sizeof(struct flow_answer)
                                              + world->flow_size,
                                              r->connection->log);
-    if (record->answer == NULL) {
+    if (visit->answer == NULL) {
         return NGX_ERROR;
     }
 
-    record->flow = (struct flow *) (record->answer + 1);
-    record->world = ngx_http_weir_world_hold(world);
+    visit->flow = (struct flow *) (visit->answer + 1);
+    visit->world = ngx_http_weir_world_hold(world);
 
-    ngx_http_weir_request(r, record);
+    ngx_http_weir_request(r, visit);
 
-    flow_begin(record->flow, &world->env, &record->in, &t, can_wait, false);
+    flow_begin(visit->flow, &world->env, &visit->in, &t, can_wait, false);
 
     return NGX_OK;
 }
 
 
 static void
-ngx_http_weir_record_cleanup(void *data)
+ngx_http_weir_visit_cleanup(void *data)
 {
-    ngx_http_weir_record_t *record = data;
+    ngx_http_weir_visit_t *visit = data;
 
-    if (record->answer) {
-        ngx_http_weir_block_free(record->answer);
+    if (visit->answer) {
+        ngx_http_weir_block_free(visit->answer);
     }
 
-    if (record->world) {
-        ngx_http_weir_world_drop(record->world);
+    if (visit->world) {
+        ngx_http_weir_world_drop(visit->world);
     }
 }
 
