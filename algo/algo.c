@@ -45,6 +45,22 @@ uint64_t algo_rank(const struct algo_numbers *n, uint64_t state)
 	return n->kind == ALGO_FIXED_WINDOW ? window_end(n, state) : bucket_rank(n, state);
 }
 
+uint32_t algo_used(const struct algo_numbers *n, uint64_t state, uint64_t now)
+{
+	uint64_t used = n->kind == ALGO_FIXED_WINDOW ? window_used(n, state, now)
+						     : bucket_debt(state, bucket_clock(n, now));
+	uint64_t capacity = n->capacity;
+	if (used == 0)
+		return 0;
+	if (used >= capacity)
+		return UINT32_MAX;
+	/* used < capacity: the top 32 bits of the capacity are exact enough, and a division of 64 bits does
+	 */
+	unsigned bits = 64 - (unsigned)__builtin_clzll(capacity), shift = bits > 32 ? bits - 32 : 0;
+	uint64_t share = (used >> shift << 32) / (capacity >> shift);
+	return share > UINT32_MAX ? UINT32_MAX : (uint32_t)share;
+}
+
 uint64_t algo_window_ns(const struct algo_numbers *n)
 {
 	return n->kind == ALGO_FIXED_WINDOW ? n->scale : bucket_window_ns(n);

@@ -135,8 +135,13 @@ void algo_describe(const struct algo_numbers *n, uint64_t state, const struct al
 /* Nothing is remembered any more: the word can be forgotten without anyone noticing. */
 bool algo_recovered(const struct algo_numbers *n, uint64_t state, uint64_t now);
 
-/* Table time at which the word recovers, in ns, at most 2^-30 too early or late: whom to evict. */
+/* Table time at which the word recovers, in ns, at most 2^-30 too early or late. */
 uint64_t algo_rank(const struct algo_numbers *n, uint64_t state);
+
+/* The share of its capacity that is used at `now`, in Q32, at most 2^-30 off: 0 for a recovered word,
+ * UINT32_MAX from all of it on (a debt beyond the capacity too). Never less for more use of the same
+ * numbers. With algo_rank it says whom to evict (table/evict.c). */
+uint32_t algo_used(const struct algo_numbers *n, uint64_t state, uint64_t now);
 
 /* The same share of use under other numbers: half used stays half used, rounded towards more used.
  * A window keeps its end if period and alignment are unchanged, else begins a new one now. */

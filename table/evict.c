@@ -1,41 +1,55 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * evict: the slot that recovers soonest goes (T6).
+ * evict: the slot in which the least is forgotten goes (T6).
  *
- * The word itself says when it recovers, so a slot needs neither a use bit nor a list. A flood of keys
- * that are touched once each displaces only others of its kind: a throttled key recovers later than they.
+ * The word itself says how much is used and when it recovers, so a slot needs neither a use bit nor a list.
+ * The worth of a live slot is (share of the capacity used)^2 * (time until it has recovered). Among counters
+ * of the same bucket this is their order of recovery, and a flood of keys that are touched once each
+ * displaces only others of its kind. Time alone would not do across limits: a single touch of 10,000 a day
+ * recovers hours after a client that has used up 5 a minute, who would be freed by inventing keys of the
+ * other limit. Nor would the share times the time (the even refill of a day would still hold 8.64 s for each
+ * touch): the square makes that touch worth 0.9 ms, and the limited client 60 s.
  */
 #include "table/evict.h"
 
+#include "algo/wide.h"
 #include "table/recall.h"
 #include "table/slot.h"
 
-static enum evict_kind judge(struct table *table, uint64_t w0, uint64_t w1, uint64_t now, uint64_t *rank)
+static enum evict_kind judge(const struct ledger_row *row, uint64_t w0, uint64_t w1, uint64_t now)
 {
-	*rank = 0;
 	if (w0 == 0)
 		return EVICT_EMPTY;
 	if (w1 & LAYOUT_CLAIM)
 		return EVICT_CLAIM;
-	const struct ledger_row *row = recall_row(table, slot_row(w0));
 	if (!row || algo_recovered(&row->numbers, w1, now)) /* a row nobody knows: damage, worth nothing */
 		return EVICT_RECOVERED;
-	*rank = algo_rank(&row->numbers, w1);
 	return EVICT_LIVE;
+}
+
+/* At most 2^64 * 2^64. The rank can be a little early, but a live slot has time left. */
+static wide worth(const struct algo_numbers *numbers, uint64_t w1, uint64_t now)
+{
+	uint64_t used = algo_used(numbers, w1, now), at = algo_rank(numbers, w1);
+	return (wide)(used * used) * (at > now ? at - now : 1);
 }
 
 bool evict_choose(struct table *table, struct slot_pair *pair, uint64_t now, struct evict_victim *out)
 {
-	uint64_t best_rank = 0;
+	wide least = 0;
 	out->slot = NULL;
 	for (unsigned i = 0; i < LAYOUT_WAYS; i++) {
 		struct slot *slot = &pair->ways[i];
-		uint64_t w0 = atomic_get(&slot->w0), w1 = atomic_get(&slot->w1), rank;
-		enum evict_kind kind = judge(table, w0, w1, now, &rank);
-		if (out->slot && (kind > out->kind || (kind == out->kind && rank >= best_rank)))
+		uint64_t w0 = atomic_get(&slot->w0), w1 = atomic_get(&slot->w1);
+		const struct ledger_row *row = recall_row(table, slot_row(w0));
+		enum evict_kind kind = judge(row, w0, w1, now);
+		if (out->slot && kind > out->kind)
+			continue;
+		wide rank = kind == EVICT_LIVE ? worth(&row->numbers, w1, now) : 0;
+		if (out->slot && kind == out->kind && rank >= least)
 			continue;
 		*out = (struct evict_victim){slot, w0, w1, kind};
-		best_rank = rank;
+		least = rank;
 		if (kind == EVICT_EMPTY)
 			break;
 	}

@@ -9,7 +9,7 @@ enum evict_kind {
 	EVICT_EMPTY,
 	EVICT_RECOVERED, /* nothing is forgotten: a recovered key and an absent one are the same */
 	EVICT_CLAIM,	 /* of another key, not charged: a writer killed halfway, or one who will try again */
-	EVICT_LIVE,	 /* the one that recovers soonest */
+	EVICT_LIVE,	 /* the one in which the least is forgotten */
 };
 
 struct evict_victim {

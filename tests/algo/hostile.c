@@ -69,6 +69,7 @@ int main(void)
 		claim(&ranges, (report.wait_ns == 0) == outcome.allowed);
 		claim(&ranges, algo_recovered(&n, state, t.now) == (report.full_ns == 0));
 		algo_rank(&n, state);
+		claim(&ranges, !algo_recovered(&n, state, t.now) || algo_used(&n, state, t.now) == 0);
 		algo_window_ns(&n);
 	}
 	claim_end(&valid, 750000);

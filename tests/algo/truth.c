@@ -7,6 +7,7 @@
 #include "tests/algo/random_counter.h"
 
 #include "algo/bucket.h"
+#include "algo/window.h"
 
 static bool allowed(const struct algo_numbers *n, uint64_t state, struct algo_time t, uint64_t later,
 		    uint32_t cost)
@@ -24,7 +25,23 @@ static struct claim reset = {"recovered after full_ns, not earlier", 0, 0};
 static struct claim remaining = {"remaining is what fits, and no more", 0, 0};
 static struct claim turns = {"a delay ends when what stood before it has drained", 0, 0};
 static struct claim early = {"whoever is charged first and described afterwards is told the same wait", 0, 0};
+static struct claim used = {"the share used is what it is, to 2^-30, and never falls with use", 0, 0};
 static struct claim rank = {"the rank is the time of recovery, to 2^-30", 0, 0};
+
+/* Against the division of 128 bits, and against one more request. */
+static void tell_share(const struct algo_numbers *n, uint64_t state, const struct algo_time *t, uint32_t cost)
+{
+	uint64_t spent = n->kind == ALGO_FIXED_WINDOW ? window_used(n, state, t->now)
+						      : bucket_debt(state, bucket_clock(n, t->now));
+	uint64_t told = algo_used(n, state, t->now), share = UINT32_MAX;
+	struct algo_outcome more;
+	if (spent < n->capacity)
+		share = (uint64_t)(((wide)spent << 32) / n->capacity);
+	claim(&used, told <= share + 4 && share <= told + 4 && (spent > 0 || told == 0) &&
+			     (spent < n->capacity || spent == 0 || told == UINT32_MAX));
+	algo_step(n, state, t, cost, &more);
+	claim(&used, algo_used(n, more.state, t->now) >= told);
+}
 
 static void tell(const struct algo_numbers *n, uint64_t state, const struct algo_time *t, uint32_t cost)
 {
@@ -97,6 +114,7 @@ int main(void)
 		for (int i = 0; i < 8; i++) {
 			uint32_t cost = i ? random_cost(&n) : 0;
 			tell(&n, state, &t, cost);
+			tell_share(&n, state, &t, cost);
 			if (n.kind != ALGO_FIXED_WINDOW)
 				tell_delay(&n, state, &t, cost);
 			/* a clock that is a little late hears the truth too */
@@ -108,6 +126,7 @@ int main(void)
 		/* after a settlement the debt may be more than the capacity */
 		state = bucket_clock(&n, t.now) + random_size(ALGO_DEBT_MAX);
 		tell(&n, state, &t, random_cost(&n));
+		tell_share(&n, state, &t, 1);
 	}
 	claim_end(&waits, 100000);
 	claim_end(&none, 100000);
@@ -117,5 +136,6 @@ int main(void)
 	claim_end(&turns, 100000);
 	claim_end(&early, 100000);
 	claim_end(&rank, 100000);
+	claim_end(&used, 400000);
 	return done_testing();
 }

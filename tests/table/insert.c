@@ -24,7 +24,7 @@ enum way {
 	X_CLAIM,
 	X_DAMAGED,
 	X_RECOVERED,
-	X_SOON, /* recovers before X_LATE */
+	X_SOON, /* less used than X_LATE, and recovers before it */
 	X_LATE
 };
 
@@ -120,7 +120,7 @@ static const struct {
 	 1,
 	 0,
 	 0},
-	{"of live keys the one that recovers soonest",
+	{"of live keys the one in which least is forgotten",
 	 {FULL, X_SOON, X_LATE},
 	 {FULL, K_CHARGED, X_LATE},
 	 1,
