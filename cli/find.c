@@ -166,5 +166,14 @@ int find_open(const struct find *find, bool read_only, struct table **table)
 		return out_failure(WEIR_SYSTEM, why);
 	struct table_options options = {.path = path, .read_only = read_only};
 	enum weir_error error = table_open(&options, table, why, sizeof why);
-	return error == WEIR_OK ? STATUS_FINE : out_failure(error, why);
+	if (error == WEIR_OK)
+		return STATUS_FINE;
+	owner_return();
+	return out_failure(error, why);
+}
+
+void find_close(struct table **table)
+{
+	table_close(table);
+	owner_return();
 }

@@ -26,8 +26,11 @@ struct find {
  * `may_miss`. */
 int find_table(const struct find *find, bool may_miss, char *path, size_t size);
 
-/* find_table and table_open. To write there, root first becomes the table's owner (control/owner.h). */
+/* find_table and table_open. To write there, root is the table's owner (control/owner.h) until find_close,
+ * which is not needed after a failure. */
 int find_open(const struct find *find, bool read_only, struct table **table);
+/* Closes the table and is again who we were. NULL-safe. */
+void find_close(struct table **table);
 
 /* Tables of all users that can be seen: calls `found` with each path. Returns how many. */
 size_t find_every(void (*found)(void *context, const char *path), void *context);

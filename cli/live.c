@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "cli/out.h"
-#include "control/owner.h"
 #include "policy/suggest.h"
 
 static int map(struct live *live)
@@ -69,8 +68,7 @@ static void remove_folder(const char *folder)
 void live_close(struct live *live)
 {
 	policy_drop(&live->current);
-	table_close(&live->table);
-	owner_return();
+	find_close(&live->table);
 	if (live->folder[0])
 		remove_folder(live->folder);
 	live->folder[0] = '\0';

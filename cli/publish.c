@@ -5,7 +5,6 @@
 #include "cli/find.h"
 #include "cli/findings.h"
 #include "cli/out.h"
-#include "control/owner.h"
 
 static json_t *as_json(const struct policy *policy, const struct publish_report *report)
 {
@@ -43,8 +42,7 @@ static int publish(const struct find *find, const struct image *image, struct pu
 		if (error != WEIR_OK)
 			status = out_failure(error, why);
 	}
-	table_close(&table);
-	owner_return();
+	find_close(&table);
 	return status;
 }
 

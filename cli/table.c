@@ -104,6 +104,6 @@ int table_command(int argc, char **argv)
 	} else if (status == STATUS_FINE) {
 		status = check(table);
 	}
-	table_close(&table);
+	find_close(&table);
 	return status;
 }
