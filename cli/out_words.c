@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* words: numbers and times as people say them. */
+/* out_words: numbers and times as people say them. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
