@@ -45,21 +45,16 @@ static void file(struct doctor *doctor, const struct live *live, bool controlled
 void doctor_policy(struct doctor *doctor, const char *path)
 {
 	char why[2 * PLACE_MAX] = "";
-	struct live live = {0};
-	const struct table_options options = {.path = path, .read_only = true};
+	struct live live;
 	int pid;
 	bool controlled = single_runs(path, &pid);
-	enum weir_error error = table_open(&options, &live.table, why, sizeof why);
-	if (error == WEIR_OK)
-		error = policy_current(live.table, &live.current, why, sizeof why);
+	enum weir_error error = live_look(&live, path, why, sizeof why);
 	if (error != WEIR_OK) {
 		doctor_say(doctor, DOCTOR_WRONG, "policy", weir_error_cure(error), "%s",
 			   *why ? why : weir_error_sentence(error));
 		live_close(&live);
 		return;
 	}
-	live.image = live.current->image;
-	table_time(live.table, &live.now);
 	file(doctor, &live, controlled);
 	if (controlled)
 		doctor_say(doctor, DOCTOR_GOOD, "control", NULL, "process %d publishes edits", pid);

@@ -2,32 +2,42 @@
 /* live: opening a table and mapping its policy. */
 #include "cli/live.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/out.h"
+#include "control/tree.h"
 #include "policy/suggest.h"
 
-static int map(struct live *live)
+static enum weir_error map(struct live *live, char *why, size_t size)
 {
-	char why[2 * PLACE_MAX] = "";
-	enum weir_error error = policy_current(live->table, &live->current, why, sizeof why);
+	enum weir_error error = policy_current(live->table, &live->current, why, size);
 	if (error != WEIR_OK)
-		return out_failure(error, why);
+		return error;
 	live->image = live->current->image;
 	table_time(live->table, &live->now);
-	return STATUS_FINE;
+	return WEIR_OK;
+}
+
+enum weir_error live_look(struct live *live, const char *path, char *why, size_t size)
+{
+	const struct table_options options = {.path = path, .read_only = true};
+	*live = (struct live){0};
+	enum weir_error error = table_open(&options, &live->table, why, size);
+	return error == WEIR_OK ? map(live, why, size) : error;
 }
 
 int live_open(struct live *live, const struct find *find, bool read_only)
 {
+	char why[2 * PLACE_MAX] = "";
 	*live = (struct live){0};
 	int status = find_open(find, read_only, &live->table);
-	return status == STATUS_FINE ? map(live) : status;
+	if (status != STATUS_FINE)
+		return status;
+	enum weir_error error = map(live, why, sizeof why);
+	return error == WEIR_OK ? STATUS_FINE : out_failure(error, why);
 }
 
 int live_private(struct live *live, const struct image *image)
@@ -52,17 +62,9 @@ int live_private(struct live *live, const struct image *image)
 	enum weir_error error = table_open(&options, &live->table, why, sizeof why);
 	if (error == WEIR_OK)
 		error = policy_publish(live->table, image, &report, why, sizeof why);
-	return error == WEIR_OK ? map(live) : out_failure(error, why);
-}
-
-static void remove_folder(const char *folder)
-{
-	DIR *dir = opendir(folder);
-	for (struct dirent *entry; dir && (entry = readdir(dir));)
-		unlinkat(dirfd(dir), entry->d_name, 0);
-	if (dir)
-		closedir(dir);
-	rmdir(folder);
+	if (error == WEIR_OK)
+		error = map(live, why, sizeof why);
+	return error == WEIR_OK ? STATUS_FINE : out_failure(error, why);
 }
 
 void live_close(struct live *live)
@@ -70,7 +72,7 @@ void live_close(struct live *live)
 	policy_drop(&live->current);
 	find_close(&live->table);
 	if (live->folder[0])
-		remove_folder(live->folder);
+		tree_remove(live->folder);
 	live->folder[0] = '\0';
 }
 

@@ -20,6 +20,8 @@ int live_open(struct live *live, const struct find *find, bool read_only);
 /* A table of our own in /dev/shm (or /tmp) with this image published. */
 int live_private(struct live *live, const struct image *image);
 void live_close(struct live *live);
+/* live_open of the table at `path`, only for looking, and without a word: what went wrong is in `why`. */
+enum weir_error live_look(struct live *live, const char *path, char *why, size_t size);
 
 /* The wall clock, seconds since 1970, as of live->now; and of a moment of the table's time. */
 int64_t live_wall(const struct live *live);

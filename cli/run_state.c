@@ -2,7 +2,6 @@
 /* run_state: a private folder for what nginx needs while it runs, one for each policy. */
 #include <dirent.h>
 #include <errno.h>
-#include <ftw.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +15,7 @@
 #include "control/lastgood.h"
 #include "control/owner.h"
 #include "control/single.h"
+#include "control/tree.h"
 #include "table/census.h"
 
 /* What we or nginx make in it, besides the last good copy. */
@@ -127,13 +127,6 @@ int run_check_room(const struct run *run)
 	return out_failure(WEIR_NO_SPACE, why);
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *where)
-{
-	(void)st, (void)type, (void)where;
-	remove(path);
-	return 0;
-}
-
 /* Somebody else may be deciding in it: an application with the library, another nginx. */
 static bool is_used(const char *path)
 {
@@ -181,7 +174,7 @@ void run_remove_state(struct run *run)
 		remove_table(run->table);
 	for (size_t i = 0; i < sizeof OURS / sizeof *OURS; i++)
 		if (inside(run, OURS[i], path, sizeof path))
-			nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+			tree_remove(path);
 	if (!run->file || run->sound)
 		lastgood_remove(run->last_good);
 	single_leave(run->lock_path, run->lock);

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,19 +11,8 @@
 #include <unistd.h>
 
 #include "control/owner.h"
+#include "control/tree.h"
 #include "policy/place.h"
-
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *where)
-{
-	(void)st, (void)type, (void)where;
-	remove(path);
-	return 0;
-}
-
-static void remove_tree(const char *folder)
-{
-	nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
 
 static bool beside(const char *folder, const char *suffix, char *out, size_t size)
 {
@@ -34,11 +22,11 @@ static bool beside(const char *folder, const char *suffix, char *out, size_t siz
 void lastgood_remove(const char *folder)
 {
 	char aside[PLACE_MAX];
-	remove_tree(folder);
+	tree_remove(folder);
 	if (beside(folder, ".new", aside, sizeof aside))
-		remove_tree(aside);
+		tree_remove(aside);
 	if (beside(folder, ".old", aside, sizeof aside))
-		remove_tree(aside);
+		tree_remove(aside);
 }
 
 /* Folders of `path` below its first `from` bytes. */
@@ -94,7 +82,7 @@ static bool write_all(const char *folder, char *const *files, const struct piece
 		snprintf(why, size, "the path of %s is too long", folder);
 		return false;
 	}
-	remove_tree(fresh);
+	tree_remove(fresh);
 	if (mkdir(fresh, 0700) != 0) {
 		snprintf(why, size, "cannot make %s: %s", fresh, strerror(errno));
 		return false;
@@ -104,15 +92,15 @@ static bool write_all(const char *folder, char *const *files, const struct piece
 		    make_folders(path, strlen(fresh) + 1) && spill(path, &pieces[i]))
 			continue;
 		snprintf(why, size, "cannot keep a copy of %s: %s", files[i], strerror(errno));
-		remove_tree(fresh);
+		tree_remove(fresh);
 		return false;
 	}
-	remove_tree(old);
+	tree_remove(old);
 	if ((rename(folder, old) != 0 && errno != ENOENT) || rename(fresh, folder) != 0) {
 		snprintf(why, size, "cannot replace %s: %s", folder, strerror(errno));
 		return false;
 	}
-	remove_tree(old);
+	tree_remove(old);
 	return true;
 }
 
