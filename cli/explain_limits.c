@@ -2,6 +2,7 @@
 /* explain_limits: which limits the request meets, with their counters, and what keeps the others away. */
 #include <stdio.h>
 
+#include "cli/counter.h"
 #include "cli/explain.h"
 #include "cli/out.h"
 
@@ -55,26 +56,6 @@ static void why_not(const struct image *image, const struct image_clause *clause
 	}
 }
 
-static json_t *counter_json(const struct live *live, const struct flow_hit *hit)
-{
-	const struct image_counter *counter = image_counter_at(live->image, hit->counter);
-	json_t *out = json_pack("{s:o}", "name", out_own(image_text(live->image, counter->name)));
-	struct table_look look;
-	struct algo_report now;
-	if (hit->denied || hit->skipped)
-		return out;
-	table_peek(live->table, &hit->key, counter->row, &live->now, hit->cost, &look);
-	algo_describe(&look.numbers, look.state, &live->now, hit->cost, false, &now);
-	json_object_update_new(out, json_pack("{s:b, s:I, s:I, s:I}", "fits", look.allowed, "limit",
-					      (json_int_t)now.limit, "remaining", (json_int_t)now.remaining,
-					      "cost", (json_int_t)hit->cost));
-	json_object_set_new(out, "wait_ns",
-			    now.wait_ns == ALGO_NEVER ? json_null() : json_integer((json_int_t)now.wait_ns));
-	json_object_set_new(out, "full_ns",
-			    now.full_ns == ALGO_NEVER ? json_null() : json_integer((json_int_t)now.full_ns));
-	return out;
-}
-
 static const char *role(const struct flow_hit *hit)
 {
 	if (hit->denied)
@@ -104,8 +85,11 @@ static void matched(const struct live *live, const struct flow *flow, size_t *at
 		json_object_set_new(
 			out, "key",
 			out_hostile((struct text){key, flow_key_text(flow, first, key, sizeof key)}));
-	for (; *at < flow->hit_count && flow->hits[*at].limit == first->limit; ++*at)
-		json_array_append_new(counters, counter_json(live, &flow->hits[*at]));
+	for (; *at < flow->hit_count && flow->hits[*at].limit == first->limit; ++*at) {
+		const struct flow_hit *hit = &flow->hits[*at];
+		json_array_append_new(counters, hit->denied || hit->skipped ? counter_name_json(live, hit)
+									    : counter_json(live, hit));
+	}
 	json_object_set_new(out, "counters", counters);
 }
 

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "cli/counter.h"
 #include "cli/keys.h"
 #include "cli/out.h"
 #include "control/single.h"
@@ -32,25 +33,8 @@ int show_key(const struct live *live, uint32_t limit, const struct options_list 
 	struct keys keys;
 	int status = keys_find(&keys, live, limit, parts);
 	json_t *list = json_array();
-	for (size_t i = 0; status == STATUS_FINE && i < keys.flow->hit_count; i++) {
-		const struct flow_hit *hit = &keys.flow->hits[i];
-		const struct image_counter *counter = image_counter_at(live->image, hit->counter);
-		struct table_look look;
-		struct algo_report report;
-		table_peek(live->table, &hit->key, counter->row, &live->now, hit->cost, &look);
-		algo_describe(&look.numbers, look.state, &live->now, hit->cost, false, &report);
-		json_array_append_new(
-			list,
-			json_pack("{s:o, s:I, s:I, s:b, s:o, s:o}", "name",
-				  out_own(image_text(live->image, counter->name)), "remaining",
-				  (json_int_t)report.remaining, "limit", (json_int_t)report.limit, "fits",
-				  look.allowed, "wait_ns",
-				  report.wait_ns == ALGO_NEVER ? json_null()
-							       : json_integer((json_int_t)report.wait_ns),
-				  "full_ns",
-				  report.full_ns == ALGO_NEVER ? json_null()
-							       : json_integer((json_int_t)report.full_ns)));
-	}
+	for (size_t i = 0; status == STATUS_FINE && i < keys.flow->hit_count; i++)
+		json_array_append_new(list, counter_json(live, &keys.flow->hits[i]));
 	keys_free(&keys);
 	*out = list;
 	return status;
