@@ -8,13 +8,13 @@
 
 #include "cli/out.h"
 
-static const char *host_of(const struct run_listen *listen, char *out, size_t size)
+/* Where somebody on this machine reaches it. */
+static void host_of(const struct run_listen *listen, char *out, size_t size)
 {
-	const char *colon = strrchr(listen->address, ':');
-	size_t n = (size_t)(colon - listen->address);
-	bool all = strncmp(listen->address, "0.0.0.0:", 8) == 0 || strncmp(listen->address, "[::]:", 5) == 0;
-	snprintf(out, size, "%.*s:%u", all ? 9 : (int)n, all ? "127.0.0.1" : listen->address, listen->port);
-	return out;
+	if (strcmp(listen->host, listen->v6 ? "::" : "0.0.0.0") == 0)
+		snprintf(out, size, listen->v6 ? "[::1]:%u" : "127.0.0.1:%u", listen->port);
+	else
+		snprintf(out, size, "%s", listen->address);
 }
 
 static void print_json(const struct run *run, const struct image_route *routes)

@@ -12,6 +12,7 @@
 #define WEIR_CLI_RUN_H
 
 #include <stdbool.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 
 #include "cli/nginx.h"
@@ -22,9 +23,11 @@
 #define RUN_LISTENS_MAX 32
 
 struct run_listen {
+	char host[48];	  /* "127.0.0.1", "::" */
 	char address[64]; /* "127.0.0.1:8080", "[::]:8080": as nginx wants it */
 	unsigned port;
-	bool v6_only; /* the second half of a bare port */
+	bool v6;
+	bool every; /* a bare port: this is one of the two that listen on every address */
 };
 
 struct run {
@@ -65,6 +68,8 @@ void run_remove_state(struct run *run);
 int run_choose_ports(struct run *run);
 /* The same without looking whether they are taken. False after saying what is wrong. */
 bool run_read_ports(struct run *run);
+/* As bind(2) and connect(2) want it. */
+socklen_t run_listen_socket(const struct run_listen *listen, struct sockaddr_storage *out);
 /* The nginx.conf of the plan; malloc()ed, NULL: out of memory. */
 char *run_conf_text(const struct run *run);
 

@@ -194,7 +194,7 @@ static void server_part(const struct run *run, FILE *out)
 	fputs("    server {\n", out);
 	for (size_t i = 0; i < run->listen_count; i++)
 		fprintf(out, "        listen %s%s;\n", run->listens[i].address,
-			run->listens[i].v6_only ? " ipv6only=on" : "");
+			run->listens[i].v6 && run->listens[i].every ? " ipv6only=on" : "");
 	fputs("        server_name _;\n", out);
 	/* regular expressions are tried in the order of the file: the first that matches wins, as the policy
 	 * says */

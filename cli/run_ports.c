@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* run_ports: where to listen, and whether somebody listens there already: nginx would say so five times in
  * its log and then exit. */
+#include <arpa/inet.h>
 #include <errno.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,15 +23,15 @@ static bool has_v6(void)
 	return works;
 }
 
-static bool add(struct run *run, const char *host, unsigned port, bool v6_only)
+static bool add(struct run *run, const char *host, unsigned port, bool every)
 {
 	if (run->listen_count == RUN_LISTENS_MAX)
 		return false;
 	struct run_listen *listen = &run->listens[run->listen_count++];
-	listen->port = port;
-	listen->v6_only = v6_only;
-	return snprintf(listen->address, sizeof listen->address, "%s:%u", host, port) <
-	       (int)sizeof listen->address;
+	*listen = (struct run_listen){.port = port, .v6 = strchr(host, ':') != NULL, .every = every};
+	return snprintf(listen->host, sizeof listen->host, "%s", host) < (int)sizeof listen->host &&
+	       snprintf(listen->address, sizeof listen->address, listen->v6 ? "[%s]:%u" : "%s:%u", host,
+			port) < (int)sizeof listen->address;
 }
 
 /* "8080", ":8080", "127.0.0.1:8080", "[::1]:8080", "localhost:8080". A bare port listens on every address. */
@@ -52,15 +52,19 @@ static bool read_one(struct run *run, struct text text)
 		*colon = '\0';
 	if (colon && colon != word && strcmp(word, "*") != 0) {
 		struct address address;
-		bool local = strcmp(word, "localhost") == 0;
-		if (!local && !address_parse(text_of(word), &address))
+		char host[ADDRESS_TEXT_MAX];
+		size_t end = strlen(word) - 1;
+		if (strcmp(word, "localhost") == 0)
+			return add(run, "127.0.0.1", (unsigned)port, false);
+		/* brackets just where there is a colon between them, and no second port */
+		if ((word[0] == '[' ? word[end] != ']' : strchr(word, ':') != NULL) ||
+		    !address_parse(text_of(word), &address))
 			return false;
-		if (!local && !address_is_v4(&address) && word[0] != '[')
-			return false;
-		return add(run, local ? "127.0.0.1" : word, (unsigned)port, false);
+		address_format(&address, host);
+		return add(run, host, (unsigned)port, false);
 	}
-	return add(run, "0.0.0.0", (unsigned)port, false) &&
-	       (!has_v6() || add(run, "[::]", (unsigned)port, true));
+	return add(run, "0.0.0.0", (unsigned)port, true) &&
+	       (!has_v6() || add(run, "::", (unsigned)port, true));
 }
 
 bool run_read_ports(struct run *run)
@@ -83,33 +87,36 @@ bool run_read_ports(struct run *run)
 	return true;
 }
 
+socklen_t run_listen_socket(const struct run_listen *listen, struct sockaddr_storage *out)
+{
+	*out = (struct sockaddr_storage){.ss_family = listen->v6 ? AF_INET6 : AF_INET};
+	struct sockaddr_in *v4 = (struct sockaddr_in *)out;
+	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)out;
+	if (listen->v6) {
+		v6->sin6_port = htons((uint16_t)listen->port);
+		inet_pton(AF_INET6, listen->host, &v6->sin6_addr);
+		return sizeof *v6;
+	}
+	v4->sin_port = htons((uint16_t)listen->port);
+	inet_pton(AF_INET, listen->host, &v4->sin_addr);
+	return sizeof *v4;
+}
+
 /* 0, or errno of the attempt. */
 static int try_port(const struct run_listen *listen)
 {
-	char host[64];
-	struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
-				 .ai_socktype = SOCK_STREAM},
-			*found;
-	int yes = 1, reason = 0;
-	const char *colon = strrchr(listen->address, ':');
-	bool bracket = listen->address[0] == '[';
-	snprintf(host, sizeof host, "%.*s", (int)(colon - listen->address) - 2 * bracket,
-		 listen->address + bracket);
-	if (getaddrinfo(host, colon + 1, &hints, &found) != 0)
-		return EADDRNOTAVAIL;
-	int s = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (s < 0) {
+	struct sockaddr_storage address;
+	socklen_t size = run_listen_socket(listen, &address);
+	int yes = 1, reason = 0, s = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (s < 0)
+		return errno;
+	/* as nginx binds: connections that linger are no obstacle, another listener is */
+	setsockopt(s, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+	if (listen->v6)
+		setsockopt(s, IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof yes);
+	if (bind(s, (struct sockaddr *)&address, size) != 0)
 		reason = errno;
-	} else {
-		/* as nginx binds: connections that linger are no obstacle, another listener is */
-		setsockopt(s, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-		if (found->ai_family == AF_INET6)
-			setsockopt(s, IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof yes);
-		if (bind(s, found->ai_addr, found->ai_addrlen) != 0)
-			reason = errno;
-		close(s);
-	}
-	freeaddrinfo(found);
+	close(s);
 	return reason;
 }
 

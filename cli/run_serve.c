@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* run_serve: nginx and control side by side, from the first start to the last stop. */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -103,16 +101,10 @@ static void follow_gateway(struct serve *serve, bool always)
 
 static bool answers(const struct run_listen *listen)
 {
-	char host[64];
-	const char *colon = strrchr(listen->address, ':');
-	bool v6 = listen->address[0] == '[';
-	snprintf(host, sizeof host, "%.*s", (int)(colon - listen->address) - 2 * v6, listen->address + v6);
-	struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons((uint16_t)listen->port)};
-	struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)listen->port)};
-	if (inet_pton(v6 ? AF_INET6 : AF_INET, host, v6 ? (void *)&six.sin6_addr : (void *)&v4.sin_addr) != 1)
-		return true;
-	int s = socket(v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	bool good = s >= 0 && connect(s, v6 ? (void *)&six : (void *)&v4, v6 ? sizeof six : sizeof v4) == 0;
+	struct sockaddr_storage address;
+	socklen_t size = run_listen_socket(listen, &address);
+	int s = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	bool good = s >= 0 && connect(s, (struct sockaddr *)&address, size) == 0;
 	if (s >= 0)
 		close(s);
 	return good;

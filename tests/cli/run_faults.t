@@ -55,7 +55,8 @@ with socket.socket() as s:
     fails((good, "--listen", f"127.0.0.1:{taken}"), 3, f"port {taken} is in use", f"--listen {taken + 1}")
     fails((good, "--listen", str(taken)), 3, f"port {taken} is in use")
 fails((good, "--listen", "70000"), 2, "cannot listen on '70000'")
-fails((good, "--listen", "example.org:80"), 2, "cannot listen on 'example.org:80'")
+for word in "example.org:80", "127.0.0.1:80:81", "[::1]:80:81", "::1:80", "[127.0.0.1:80":
+    fails((good, "--listen", word), 2, f"cannot listen on '{word}'")
 fails((good, "--listen", f"192.0.2.1:{free}"), 3, f"cannot listen on 192.0.2.1:{free}")
 
 # policies
