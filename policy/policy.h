@@ -65,8 +65,12 @@ struct publish_report {
 	char words[1024];   /* the same in sentences, naming limits, one a line without the last newline */
 };
 /* Publishes a copy of `image`: assigns rows, writes path.policy privately, renames it, sets the generation.
- * Atomic: a reader sees the old or the new one; on any error nothing has changed. Waits at most 5 s for
- * another publisher. */
+ * Atomic: a reader sees the old or the new one; on any error nothing has changed. Waits at most `wait_ms` for
+ * another publisher (one that is stopped holds its lock for as long): then WEIR_BUSY. Who answers requests
+ * waits next to nothing and tries again later. */
+enum weir_error policy_publish_within(struct table *table, const struct image *image, unsigned wait_ms,
+				      struct publish_report *report, char *why, size_t size);
+/* The same with the patience of a command: 5 s. */
 enum weir_error policy_publish(struct table *table, const struct image *image, struct publish_report *report,
 			       char *why, size_t size);
 

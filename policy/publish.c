@@ -17,7 +17,7 @@
 #include "table/file.h"
 #include "table/ledger.h"
 
-#define LOCK_MS 5000u
+#define PATIENCE_MS 5000u
 
 static struct image *copy_of(const struct image *image)
 {
@@ -165,18 +165,18 @@ static enum weir_error publish(struct table *table, const struct image *image, c
 	return error;
 }
 
-enum weir_error policy_publish(struct table *table, const struct image *image, struct publish_report *report,
-			       char *why, size_t size)
+enum weir_error policy_publish_within(struct table *table, const struct image *image, unsigned wait_ms,
+				      struct publish_report *report, char *why, size_t size)
 {
 	const struct why reason = {why, size};
 	struct policy_image *old = NULL;
 	enum weir_error error;
 
 	memset(report, 0, sizeof *report);
-	error = ledger_lock(table, LOCK_MS);
+	error = ledger_lock(table, wait_ms);
 	if (error == WEIR_BUSY)
-		return why_error(&reason, error, "%s.ledger: another publisher has held the lock for 5 s",
-				 table_path(table));
+		return why_error(&reason, error, "%s.ledger: another publisher has held the lock for %u ms",
+				 table_path(table), wait_ms);
 	if (error != WEIR_OK)
 		return why_error(&reason, error, "%s.ledger: %s", table_path(table),
 				 weir_error_sentence(error));
@@ -187,4 +187,10 @@ enum weir_error policy_publish(struct table *table, const struct image *image, s
 	ledger_unlock(table);
 	policy_drop(&old);
 	return error;
+}
+
+enum weir_error policy_publish(struct table *table, const struct image *image, struct publish_report *report,
+			       char *why, size_t size)
+{
+	return policy_publish_within(table, image, PATIENCE_MS, report, why, size);
 }

@@ -49,6 +49,7 @@ typedef struct {
     ngx_log_t                   *log;          /* of http{} */
     unsigned                     wanted:1;     /* "weir on" stands somewhere */
     unsigned                     started:1;    /* this process has published it or seen that another did */
+    unsigned                     serving:1;    /* this process answers requests: nothing may hold it up */
 } ngx_http_weir_main_conf_t;
 
 

@@ -26,6 +26,7 @@ ngx_http_weir_init_process(ngx_cycle_t *cycle)
     if (ngx_http_weir_enabled(mcf)) {
         /* whatever fails is logged, and tried again at a request */
         (void) ngx_http_weir_world(mcf, &t);
+        mcf->serving = 1;
     }
 
     return NGX_OK;

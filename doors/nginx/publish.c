@@ -9,6 +9,11 @@
 #include "doors/nginx/gate.h"
 
 
+/* ms that another publisher is waited for; world.c tries again later */
+#define NGX_HTTP_WEIR_WAIT_STARTING  5000
+#define NGX_HTTP_WEIR_WAIT_SERVING   20
+
+
 static ngx_uint_t ngx_http_weir_claim(ngx_http_weir_shared_t *shared);
 
 
@@ -39,7 +44,10 @@ ngx_http_weir_publish(ngx_http_weir_main_conf_t *mcf, struct table *table,
         image = last ? last : mcf->policy.image;
     }
 
-    error = policy_publish(table, image, &report, why, sizeof(why));
+    error = policy_publish_within(table, image, mcf->serving
+                                  ? NGX_HTTP_WEIR_WAIT_SERVING
+                                  : NGX_HTTP_WEIR_WAIT_STARTING,
+                                  &report, why, sizeof(why));
 
     if (claimed) {
         mcf->shared->published = (error == WEIR_OK);

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Who publishes: one worker of a started configuration; if that is killed on the way, the one in its place; and nobody afterwards, or a
 # worker that replaces a dead one would undo what has been published since.
-import fcntl, os, signal, sys; sys.path[:0] = ["tests/lib", "tests/doors"]
+import fcntl, os, signal, sys, time; sys.path[:0] = ["tests/lib", "tests/doors"]
 from gatelib import *
 
 policy = lambda burst: f"limits: {{per-ip: {{key: ip, rate: 1/hour, burst: {burst}}}}}\n"
@@ -52,5 +52,27 @@ ok(replaced(site.workers()[0]), "a worker is killed")
 limit_is(5, "the one in its place publishes nothing")
 site.reload()
 limit_is(4, "a reload does")
-is_([l for l in site.errors().splitlines() if ("[alert]" in l or "[emerg]" in l or "[crit]" in l) and "exited on signal 9" not in l], [], "no alert but those about the killed")
+before = site.errors()
+
+# a publisher that is stopped (^Z, a debugger) holds its lock: a worker at a request does not wait for it
+ledger = os.open(site.table + ".ledger", os.O_RDWR)
+fcntl.flock(ledger, fcntl.LOCK_EX)
+os.unlink(site.table)  # so that a worker must publish, at a request
+slowest, answers = 0.0, set()
+
+
+def told():
+    global slowest
+    begun = time.monotonic()
+    answers.add(site.get("/").status)
+    slowest = max(slowest, time.monotonic() - begun)
+    return "another publisher has held the lock" in site.errors()
+
+
+ok(wait_until(told, 10), "while it is stopped a worker gives up")
+ok(slowest < 1, f"and holds no request up ({slowest:.3f} s at most)")
+is_(answers - {200, 429}, set(), "each is answered, out of the old table")
+os.close(ledger)
+ok(wait_until(lambda: os.path.exists(site.table) and site.get("/").status and "generation 1 of" in site.errors()[len(before):], 20), "and it publishes when it can")
+is_([l for l in before.splitlines() if ("[alert]" in l or "[emerg]" in l or "[crit]" in l) and "exited on signal 9" not in l], [], "no alert but those about the killed")
 done()

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "policy/policy.h"
@@ -275,6 +276,37 @@ static void test_damage(struct arena *arena)
 	table_close(&table);
 }
 
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* A worker at a request stood for 5 s when a publisher had been stopped (^Z, a debugger) with the lock. */
+static void test_patience(struct arena *arena, struct table *table)
+{
+	static const struct limit_spec spec[] = {{.name = "a", .rates = {7}}};
+	static const unsigned waits[] = {0, 50};
+	struct image *image = compile(arena, spec, 1, 302);
+	struct publish_report report;
+	char why[256], expect[256];
+
+	for (size_t i = 0; i < 2; i++) {
+		uint64_t begun = now_ms(), took;
+
+		is_u64(policy_publish_within(table, image, waits[i], &report, why, sizeof why), WEIR_BUSY,
+		       "who has no time gives up");
+		took = now_ms() - begun;
+		ok(took >= waits[i] && took < 2000, "in time");
+		snprintf(expect, sizeof expect, "%s.ledger: another publisher has held the lock for %u ms",
+			 path, waits[i]);
+		is_str(why, expect, "and says so");
+	}
+	free(image);
+}
+
 /* Whatever fails, readers keep what they had. */
 static void test_failures(struct arena *arena)
 {
@@ -301,6 +333,7 @@ static void test_failures(struct arena *arena)
 
 	is_u64(ledger_lock(second, 100), WEIR_OK, "while another publisher has the lock");
 	is_u64(publish(table, compile(arena, other, 1, 301), &report), WEIR_BUSY, "nobody else publishes");
+	test_patience(arena, table);
 	ledger_unlock(second);
 
 	/* no more than 100 bytes can be written to a file: as on a full disk */
