@@ -59,8 +59,9 @@ static void punish(struct flow *flow, struct flow_hit *hit)
 		table_punish(flow->env->table, &hit->key, row_of(flow, hit), &flow->time, hit->cost, look);
 }
 
-/* Hits of this request in the order of charging: headroom above, index below, one word each. */
-static size_t order_of(const struct flow *flow, uint64_t *order)
+/* Puts the hits of this request in the order of charging, in the fields `order` of the first hits. Returns
+ * how many there are. */
+static size_t put_in_order(struct flow *flow)
 {
 	size_t count = 0;
 
@@ -77,30 +78,34 @@ static size_t order_of(const struct flow *flow, uint64_t *order)
 				  (report.remaining < hit->cost ? report.remaining : hit->cost))
 			       << 32 |
 		       i;
-		for (; at && order[at - 1] > word; at--)
-			order[at] = order[at - 1];
-		order[at] = word;
+		for (; at && flow->hits[at - 1].order > word; at--)
+			flow->hits[at].order = flow->hits[at - 1].order;
+		flow->hits[at].order = word;
 		count++;
 	}
 	return count;
 }
 
+/* The hit that is charged at place `at`. */
+static struct flow_hit *in_order(struct flow *flow, size_t at)
+{
+	return &flow->hits[(uint32_t)flow->hits[at].order];
+}
+
 /* Charges every enforced hit, or none. */
 static bool charge_all(struct flow *flow)
 {
-	uint64_t order[2 * IMAGE_HITS_MAX];
-	size_t count = order_of(flow, order), at;
+	size_t count = put_in_order(flow), at;
 
 	for (at = 0; at < count; at++) {
-		struct flow_hit *hit = &flow->hits[(uint32_t)order[at]];
-		charge(flow, hit);
-		if (!hit->allowed)
+		charge(flow, in_order(flow, at));
+		if (!in_order(flow, at)->allowed)
 			break;
 	}
 	if (at == count)
 		return true;
 	while (at--) {
-		struct flow_hit *hit = &flow->hits[(uint32_t)order[at]];
+		struct flow_hit *hit = in_order(flow, at);
 		if (hit->charged)
 			table_give_back(flow->env->table, &hit->key, row_of(flow, hit), &flow->time,
 					flow->time.now, hit->cost);

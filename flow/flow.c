@@ -13,16 +13,23 @@ const char *flow_status_word(enum flow_status status)
 	return (size_t)status < sizeof words / sizeof *words ? words[status] : "UNKNOWN";
 }
 
+size_t flow_hits_max(const struct image *image)
+{
+	size_t most = image ? (FLOW_PATH_OTHERS + 1) * (size_t)image->hits_max : 0;
+
+	return image && most > image->counters.count ? image->counters.count : most;
+}
+
 size_t flow_size(const struct image *image)
 {
-	return sizeof(struct flow) + (image ? 2 * (size_t)image->hits_max : 0) * sizeof(struct flow_hit);
+	return sizeof(struct flow) + flow_hits_max(image) * sizeof(struct flow_hit);
 }
 
 void flow_begin(struct flow *flow, const struct flow_env *env, const struct flow_request *request,
 		const struct algo_time *time, bool can_wait, bool dry)
 {
 	/* the buffers, and hits that are never met, are not worth three kilobytes of zeroes a request */
-	memset(flow, 0, offsetof(struct flow, path_folded));
+	memset(flow, 0, offsetof(struct flow, path));
 	flow->env = env;
 	flow->request = request;
 	flow->time = *time;

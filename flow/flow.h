@@ -89,6 +89,7 @@ struct flow_verdict {
 struct flow_hit {
 	uint32_t limit, counter, clause; /* indices; clause as in image_hit */
 	uint32_t cost;
+	uint64_t order; /* of charging: headroom above, index below */
 	struct table_key key;
 	struct table_look look; /* as peeked, then as charged; `dry`: as it would be charged */
 	const struct image_exception *exception; /* the entry that exempts it */
@@ -124,6 +125,28 @@ struct flow_env {
 	struct flow_recorder *recorder; /* NULL: statistics, but no events */
 };
 
+/* How a path is read. RESOLVED: dot segments are resolved, never above the root. ESCAPED: an encoded slash
+ * (or backslash) separates. BACKSLASH: `\` separates. PARAMS: `;` and NUL cut off the rest of a segment.
+ * MERGED: empty segments go before dots are resolved, else after. */
+enum flow_path_how {
+	FLOW_PATH_MERGED = 1,
+	FLOW_PATH_PARAMS = 2,
+	FLOW_PATH_BACKSLASH = 4,
+	FLOW_PATH_ESCAPED = 8,
+	FLOW_PATH_RESOLVED = 16,
+	FLOW_PATH_WIDEST = 31,
+	FLOW_PATH_NGINX = FLOW_PATH_RESOLVED | FLOW_PATH_ESCAPED | FLOW_PATH_MERGED,
+	FLOW_PATH_LITERAL = FLOW_PATH_MERGED,
+};
+#define FLOW_PATH_OTHERS 16u
+
+/* `exact` keeps case and the trailing slash, `folded` is ASCII lower-cased without it. Both begin with '/'
+ * and end in NUL. */
+struct flow_path {
+	size_t exact_size, folded_size;
+	char exact[IMAGE_PATH_MAX + 1], folded[IMAGE_PATH_MAX + 1];
+};
+
 /* Caller's storage, flow_size(image) bytes; flow_begin zeroes what stands before the buffers. */
 struct flow {
 	const struct flow_env *env;
@@ -138,7 +161,7 @@ struct flow {
 	struct text query;
 	struct address client; /* unmasked */
 	bool has_client, preflight, grpc;
-	bool path_ambiguous;	/* the path can be read in two ways: limits apply that match either */
+	bool path_ambiguous;	/* the path can be read in several ways: limits apply that match any */
 	bool untrusted_forward; /* a forwarding header came from a peer that is not trusted */
 
 	const struct image_exception *exempt, *deny; /* entries of the policy's own lists */
@@ -147,10 +170,12 @@ struct flow {
 	struct flow_verdict verdict;
 	uint64_t key_digest; /* of the binding limit's key; 0 without one */
 
-	char path_folded[IMAGE_PATH_MAX + 1], path_exact[IMAGE_PATH_MAX + 1], host[256];
-	struct flow_hit hits[]; /* twice image->hits_max: of either reading of the path */
+	struct flow_path path; /* the widest reading */
+	char host[256];
+	struct flow_hit hits[]; /* flow_hits_max(image) */
 };
-/* image may be NULL */
+/* Most counters one request can meet, however its path is read. image may be NULL. */
+size_t flow_hits_max(const struct image *image);
 size_t flow_size(const struct image *image);
 
 /* Prepare; env, request and image must outlive the flow. can_wait false: a delay passes at once (the header
@@ -182,19 +207,14 @@ size_t flow_key_text(const struct flow *flow, const struct flow_hit *hit, char *
 /* What $weir_key_hash shows for a hit. */
 uint64_t flow_key_digest(const struct flow *flow, const struct flow_hit *hit);
 
-/* Normalise a request target (B14): drop scheme and authority, query and fragment; decode %XX once; `/`, `\`
- * and their escapes separate; cut ;params (or what follows a NUL) off each segment; merge //; then resolve .
- * and .., never above the root; keep invalid escapes as they are. Always begins with '/'; "*" is "/". `exact`
- * keeps case and the trailing slash, `folded` is ASCII lower-cased without it. Both buffers hold
- * IMAGE_PATH_MAX + 1 bytes and end in NUL; a longer result is cut at IMAGE_PATH_MAX after resolving. *query
- * is what stands between `?` and `#`, undecoded. True if the path can be read in another way: it has dot
- * segments, ;params, a NUL, or separators in disguise. */
-bool flow_path_normalise(struct text target, char *exact, size_t *exact_size, char *folded,
-			 size_t *folded_size, struct text *query);
-/* The other way: only a plain slash separates, nothing is cut off or resolved; decoded once and // merged all
- * the same. */
-void flow_path_literal(struct text target, char *exact, size_t *exact_size, char *folded,
-		       size_t *folded_size);
+/* Normalise a request target (B14): drop scheme and authority, query and fragment; decode %XX once; then as
+ * `how` says; // is merged in any case; invalid escapes stay as they are; "*" is "/". Of a segment
+ * IMAGE_SEGMENT_MAX bytes are kept, of the whole, after resolving, IMAGE_PATH_MAX. *query is what stands
+ * between `?` and `#`, undecoded. True if another way of reading may lead elsewhere. */
+bool flow_path_read(struct text target, unsigned how, struct flow_path *out, struct text *query);
+/* Every other reading that differs from `widest` (how: FLOW_PATH_WIDEST) and from each other: at most
+ * FLOW_PATH_OTHERS, into an array of FLOW_PATH_OTHERS + 1. Returns how many. */
+size_t flow_path_others(struct text target, const struct flow_path *widest, struct flow_path *out);
 /* The authority of an absolute-form target (without user information), or false. *rest: what follows it. */
 bool flow_path_authority(struct text target, struct text *authority, struct text *rest);
 

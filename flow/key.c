@@ -20,8 +20,11 @@ static struct image_key_part address_part(const struct image *image)
 		.kind = IMAGE_KEY_IP, .bits4 = 32, .bits6 = (uint16_t)image->ipv6_prefix};
 }
 
+/* HEAD counts as GET. Methods nobody has heard of count as one, or each would open a fresh bucket. */
 static struct text method_text(const struct flow *flow)
 {
+	if (flow->subject.method == IMAGE_METHOD_OTHER)
+		return TEXT("other");
 	return text_equal(flow->request->method, TEXT("HEAD")) ? TEXT("GET") : flow->request->method;
 }
 

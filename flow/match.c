@@ -6,31 +6,38 @@
  * neither credentials nor a choice of its own, so limits that look at those leave it alone, uncounted: it
  * would halve everyone's allowance.
  *
- * A path that can be read in two ways (path.c) counts as both: what limits or denies need match one reading
- * only, what exempts must match every reading.
+ * A path that can be read in several ways (path.c) counts as all of them: what limits or denies need match
+ * one reading only, what exempts must match every one.
  */
 #include "flow/read.h"
 
-/* The request as seen by each reading of its path; the second may be NULL. */
+/* The request as seen by each reading of its path, the widest first. */
 struct readings {
-	const struct image_subject *first, *second;
+	const struct image_subject *subjects[FLOW_PATH_OTHERS + 1];
+	size_t count;
 	int64_t wall_s;
 };
 
 static const struct image_exception *denied(const struct image *image, const struct readings *as)
 {
-	const struct image_exception *entry = image_exception(image, image->deny, as->first, as->wall_s);
+	const struct image_exception *entry = NULL;
 
-	return !entry && as->second ? image_exception(image, image->deny, as->second, as->wall_s) : entry;
+	for (size_t i = 0; image->deny.count && !entry && i < as->count; i++)
+		entry = image_exception(image, image->deny, as->subjects[i], as->wall_s);
+	return entry;
 }
 
+/* The entry that the widest reading finds, if every reading finds one. */
 static const struct image_exception *exempt(const struct image *image, struct image_span list,
 					    const struct readings *as)
 {
 	const struct image_exception *entry = NULL;
 
-	if (list.count && (!as->second || image_exception(image, list, as->second, as->wall_s)))
-		entry = image_exception(image, list, as->first, as->wall_s);
+	for (size_t i = list.count ? as->count : 0; i-- > 0;) {
+		entry = image_exception(image, list, as->subjects[i], as->wall_s);
+		if (!entry)
+			return NULL;
+	}
 	return entry;
 }
 
@@ -43,8 +50,7 @@ static void meet(struct flow *flow, const struct image_hit *found, const struct 
 	uint32_t first = (uint32_t)((limit->counters.offset - image->counters.offset) /
 				    sizeof(struct image_counter));
 
-	for (uint32_t i = 0; i < limit->counters.count && flow->hit_count < 2 * (size_t)image->hits_max;
-	     i++) {
+	for (uint32_t i = 0; i < limit->counters.count && flow->hit_count < flow_hits_max(image); i++) {
 		flow->hits[flow->hit_count++] = (struct flow_hit){
 			.limit = found->limit,
 			.counter = first + i,
@@ -59,31 +65,35 @@ static void meet(struct flow *flow, const struct image_hit *found, const struct 
 	}
 }
 
-static void one_reading(struct flow *flow, const struct readings *as)
+/* Adds to `all` what `more` has besides. Both ascend by limit, and so does the result. */
+static size_t join(struct image_hit *all, size_t count, const struct image_hit *more, size_t more_count)
 {
-	struct image_hit found[IMAGE_HITS_MAX];
-	size_t count = image_match(flow->env->image, as->first, found, IMAGE_HITS_MAX);
+	struct image_hit both[IMAGE_HITS_MAX];
+	size_t used = 0;
 
-	for (size_t i = 0; i < count; i++)
-		meet(flow, &found[i], as);
+	for (size_t i = 0, k = 0; used < IMAGE_HITS_MAX && (i < count || k < more_count);) {
+		bool first = k == more_count || (i < count && all[i].limit <= more[k].limit);
+
+		both[used] = first ? all[i] : more[k];
+		k += k < more_count && more[k].limit == both[used].limit;
+		i += first;
+		used++;
+	}
+	memcpy(all, both, used * sizeof *all);
+	return used;
 }
 
-/* Both lists ascend by limit: a merge, in which each limit is met once. */
-static void two_readings(struct flow *flow, const struct readings *as)
+/* Each limit that any reading meets, once. */
+static void meet_all(struct flow *flow, const struct readings *as)
 {
-	const struct image *image = flow->env->image;
-	struct image_hit a[IMAGE_HITS_MAX], b[IMAGE_HITS_MAX];
-	size_t a_count = image_match(image, as->first, a, IMAGE_HITS_MAX);
-	size_t b_count = image_match(image, as->second, b, IMAGE_HITS_MAX);
+	struct image_hit all[IMAGE_HITS_MAX], more[IMAGE_HITS_MAX];
+	size_t count = image_match(flow->env->image, as->subjects[0], all, IMAGE_HITS_MAX);
 
-	for (size_t i = 0, k = 0; i < a_count || k < b_count;) {
-		bool from_a = k == b_count || (i < a_count && a[i].limit <= b[k].limit);
-		const struct image_hit *next = from_a ? &a[i] : &b[k];
-
-		meet(flow, next, as);
-		k += k < b_count && b[k].limit == next->limit;
-		i += from_a;
-	}
+	for (size_t i = 1; i < as->count; i++)
+		count = join(all, count, more,
+			     image_match(flow->env->image, as->subjects[i], more, IMAGE_HITS_MAX));
+	for (size_t i = 0; i < count; i++)
+		meet(flow, &all[i], as);
 }
 
 static void lists_and_limits(struct flow *flow, const struct readings *as)
@@ -94,28 +104,28 @@ static void lists_and_limits(struct flow *flow, const struct readings *as)
 	if (flow->deny)
 		return;
 	flow->exempt = exempt(image, image->exempt, as);
-	if (as->second)
-		two_readings(flow, as);
-	else
-		one_reading(flow, as);
+	meet_all(flow, as);
 }
 
+/* Apart, so that the usual request does not pay for the room. */
 static __attribute__((noinline)) void ambiguous(struct flow *flow, struct readings *as)
 {
-	char exact[IMAGE_PATH_MAX + 1], folded[IMAGE_PATH_MAX + 1];
-	struct image_subject other = flow->subject;
+	struct flow_path paths[FLOW_PATH_OTHERS + 1];
+	struct image_subject others[FLOW_PATH_OTHERS];
+	size_t count = flow_path_others(flow->request->target, &flow->path, paths);
 
-	other.path_exact.data = exact;
-	other.path_folded.data = folded;
-	flow_path_literal(flow->request->target, exact, &other.path_exact.size, folded,
-			  &other.path_folded.size);
-	as->second = &other;
+	for (size_t i = 0; i < count; i++) {
+		others[i] = flow->subject;
+		read_path_into(&others[i], &paths[i]);
+		as->subjects[as->count++] = &others[i];
+	}
 	lists_and_limits(flow, as);
 }
 
 void flow_match(struct flow *flow)
 {
-	struct readings as = {.first = &flow->subject,
+	struct readings as = {.subjects = {&flow->subject},
+			      .count = 1,
 			      .wall_s = ((int64_t)flow->time.now + flow->time.wall) / 1000000000};
 
 	if (flow->path_ambiguous)

@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * path: one spelling for each path (B14).
+ * path: one spelling for each path (B14), and every other way in which it can be read.
  *
- * Where servers read a path differently, this reading is the one that finds a limit more often: an encoded
- * slash separates (as it does for nginx, which routes by it), a backslash too (as for IIS and browsers), and
- * ;params go before dots are resolved, so that `/a/..;/login` is `/login` (as for Tomcat). Empty segments are
- * merged before dots are resolved (as nginx does). `%3B` and `%00` cut like their raw forms, because a proxy
- * that rewrites a path unescapes the first, and a backend written in C stops at the second.
+ * Servers read a path differently: whether a backslash or an encoded slash separates, whether ;params are
+ * cut off, whether empty segments are merged before dots are resolved or after. Each of these moves what a
+ * `..` takes back, so no single reading finds every limit. The widest reading (all of them, in that order:
+ * `/a/..;/login` is `/login`, as for Tomcat) is the one that keys and variables speak of. Where a target can
+ * be read in more than one way, match.c asks for all of them.
  *
- * A backend that takes all of those literally is offered `/search/x%2F..%2F..%2Ffree`, searches for x, and
- * would not be limited. So a target that can be read in two ways is read literally too, and limits apply that
- * match either (match.c).
- *
- * One pass in constant memory: what lies past the cut is only counted, so that a `..` after kilobytes of
- * padding still takes back the right segment.
+ * One pass in constant memory: a segment is kept up to IMAGE_SEGMENT_MAX bytes, which is all a pattern can
+ * name of it, and what lies past the cut is only counted, so that a `..` after kilobytes of padding still
+ * takes back the right segment.
  */
 #include "flow/read.h"
 
@@ -21,8 +18,9 @@ struct segments {
 	char *out;
 	size_t used;   /* bytes of the finished segments that begin before the cut, a slash before each */
 	size_t beyond; /* finished segments that begin past it */
-	bool literal;  /* only a plain slash separates, nothing is cut off or resolved */
-	bool differs;  /* something was read that the other way reads differently */
+	unsigned how;  /* enum flow_path_how */
+	bool begun;    /* the root has been passed */
+	bool differs;  /* something was read that another way reads differently */
 };
 
 static void take_back(struct segments *s)
@@ -60,28 +58,53 @@ static bool plain(char c)
 	return !special[(unsigned char)c];
 }
 
+/* The byte separates, in this reading. */
+static bool separates(unsigned how, char c, bool escaped)
+{
+	if (c != '/' && !(c == '\\' && (how & FLOW_PATH_BACKSLASH)))
+		return false;
+	return !escaped || (how & FLOW_PATH_ESCAPED);
+}
+
+static void keep(struct segments *s, size_t size)
+{
+	size_t room;
+
+	if (s->used >= IMAGE_PATH_MAX) {
+		s->beyond++;
+		return;
+	}
+	room = IMAGE_PATH_MAX - s->used - 1;
+	s->out[s->used] = '/';
+	s->used += 1 + (size < room ? size : room);
+}
+
 /* Reads one segment and its separator. True if the path up to here is a folder: the separator was there, or
  * the segment names nothing of its own (empty, `.`, `..`). */
 static bool segment(struct segments *s, const char **at, const char *end)
 {
 	size_t room = s->used < IMAGE_PATH_MAX ? IMAGE_PATH_MAX - s->used - 1 : 0, size = 0;
 	char *out = s->out + s->used + 1;
-	bool dots = true, cut = false, closed = false;
+	bool dots = true, cut = false, closed = false, root = !s->begun;
 	const char *from = *at;
 
+	s->begun = true;
+	if (room > IMAGE_SEGMENT_MAX)
+		room = IMAGE_SEGMENT_MAX;
 	while (from < end && size < room && plain(*from)) /* all there is to nearly every segment */
 		out[size++] = *from++;
 	if (size)
 		dots = false;
 	while (from < end) {
-		bool raw = *from == '/';
+		bool escaped = *from == '%';
 		char c = next(&from, end);
 
-		closed = raw || (!s->literal && (c == '/' || c == '\\'));
-		s->differs |= closed && !raw;
+		closed = separates(s->how, c, escaped);
+		s->differs |= c == '\\' || (c == '/' && escaped);
 		if (closed)
 			break;
-		cut = cut || (!s->literal && (c == ';' || c == '\0'));
+		s->differs |= c == ';' || c == '\0';
+		cut = cut || ((s->how & FLOW_PATH_PARAMS) && (c == ';' || c == '\0'));
 		if (cut)
 			continue;
 		dots = dots && c == '.';
@@ -90,20 +113,18 @@ static bool segment(struct segments *s, const char **at, const char *end)
 		size++;
 	}
 	*at = from;
-	s->differs |= cut || (size && dots);
-	if (size == 0)
+	s->differs |= size && dots;
+	if (size == 0) {
+		if (!root && !(s->how & FLOW_PATH_MERGED))
+			keep(s, 0); /* one that a `..` can take back; merged at the end */
 		return true;
-	if (dots && size <= 2 && !s->literal) {
+	}
+	if (dots && size <= 2 && (s->how & FLOW_PATH_RESOLVED)) {
 		if (size == 2)
 			take_back(s);
 		return true;
 	}
-	if (s->used >= IMAGE_PATH_MAX) {
-		s->beyond++;
-	} else {
-		s->out[s->used] = '/';
-		s->used += 1 + (size < room ? size : room);
-	}
+	keep(s, size < IMAGE_SEGMENT_MAX ? size : IMAGE_SEGMENT_MAX);
 	return closed;
 }
 
@@ -147,39 +168,64 @@ static struct text path_of(struct text target, struct text *query)
 	return path;
 }
 
-/* The way through all segments. True if the other way leads elsewhere. */
-static bool follow(struct text path, bool literal, char *exact, size_t *exact_size, char *folded,
-		   size_t *folded_size)
+/* Takes out the empty segments that were kept. */
+static size_t merge(char *path, size_t size)
 {
-	struct segments s = {.out = exact, .literal = literal};
+	size_t used = 0;
+
+	for (size_t i = 0; i < size; i++)
+		if (path[i] != '/' || (i + 1 < size && path[i + 1] != '/'))
+			path[used++] = path[i];
+	return used;
+}
+
+bool flow_path_read(struct text target, unsigned how, struct flow_path *out, struct text *query)
+{
+	struct text path = path_of(target, query);
+	struct segments s = {.out = out->exact, .how = how};
 	const char *at = path.data, *end = at + path.size;
 	bool folder = false;
 
 	while (at < end)
 		folder = segment(&s, &at, end);
+	if (!(how & FLOW_PATH_MERGED))
+		s.used = merge(out->exact, s.used);
 	for (size_t i = 0; i < s.used; i++)
-		folded[i] = text_lower(exact[i]);
-	*folded_size = s.used;
-	if (s.used == IMAGE_PATH_MAX && folded[s.used - 1] == '/') /* cut right behind it */
-		(*folded_size)--;
+		out->folded[i] = text_lower(out->exact[i]);
+	out->folded_size = s.used;
+	if (s.used == IMAGE_PATH_MAX && out->folded[s.used - 1] == '/') /* cut right behind it */
+		out->folded_size--;
 	if (s.used == 0)
-		folded[(*folded_size)++] = '/';
+		out->folded[out->folded_size++] = '/';
 	if (s.used == 0 || (folder && s.used < IMAGE_PATH_MAX))
-		exact[s.used++] = '/';
-	*exact_size = s.used;
-	exact[*exact_size] = folded[*folded_size] = '\0';
+		out->exact[s.used++] = '/';
+	out->exact_size = s.used;
+	out->exact[out->exact_size] = out->folded[out->folded_size] = '\0';
 	return s.differs;
 }
 
-bool flow_path_normalise(struct text target, char *exact, size_t *exact_size, char *folded,
-			 size_t *folded_size, struct text *query)
+static bool known(const struct flow_path *path, const struct flow_path *const *readings, size_t count)
 {
-	return follow(path_of(target, query), false, exact, exact_size, folded, folded_size);
+	for (size_t i = 0; i < count; i++)
+		if (readings[i]->exact_size == path->exact_size &&
+		    memcmp(readings[i]->exact, path->exact, path->exact_size) == 0)
+			return true;
+	return false;
 }
 
-void flow_path_literal(struct text target, char *exact, size_t *exact_size, char *folded, size_t *folded_size)
+size_t flow_path_others(struct text target, const struct flow_path *widest, struct flow_path *out)
 {
+	const struct flow_path *seen[FLOW_PATH_OTHERS + 1] = {widest};
 	struct text query;
+	size_t count = 0;
 
-	follow(path_of(target, &query), true, exact, exact_size, folded, folded_size);
+	for (unsigned how = FLOW_PATH_WIDEST; how-- > FLOW_PATH_RESOLVED;) {
+		flow_path_read(target, how, &out[count], &query);
+		if (!known(&out[count], seen, count + 1)) {
+			seen[count + 1] = &out[count];
+			count++;
+		}
+	}
+	flow_path_read(target, FLOW_PATH_LITERAL, &out[count], &query);
+	return count + !known(&out[count], seen, count + 1);
 }

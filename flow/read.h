@@ -36,6 +36,12 @@ static inline bool read_enforced(const struct flow_hit *hit)
 	return !hit->skipped && !hit->shadow && !hit->exempt;
 }
 
+static inline void read_path_into(struct image_subject *subject, const struct flow_path *path)
+{
+	subject->path_exact = (struct text){path->exact, path->exact_size};
+	subject->path_folded = (struct text){path->folded, path->folded_size};
+}
+
 static inline struct text read_trim(struct text text)
 {
 	while (text.size && (text.data[0] == ' ' || text.data[0] == '\t')) {

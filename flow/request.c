@@ -38,11 +38,8 @@ void flow_request_read(struct flow *flow)
 		flow_path_authority(request->target, &host, &rest);
 	subject->host = (struct text){flow->host, host_normalise(host, flow->host, sizeof flow->host)};
 
-	subject->path_exact.data = flow->path_exact;
-	subject->path_folded.data = flow->path_folded;
-	flow->path_ambiguous = flow_path_normalise(request->target, flow->path_exact,
-						   &subject->path_exact.size, flow->path_folded,
-						   &subject->path_folded.size, &flow->query);
+	flow->path_ambiguous = flow_path_read(request->target, FLOW_PATH_WIDEST, &flow->path, &flow->query);
+	read_path_into(subject, &flow->path);
 
 	flow->preflight = subject->method == IMAGE_METHOD_BIT(OPTIONS) &&
 			  read_present(request, TEXT("origin")) &&

@@ -54,9 +54,11 @@ static size_t slow(const char *path, size_t size, char *out)
 		i = end + 1;
 	}
 	for (size_t i = 0; i < count; i++) {
+		size_t kept = ends[i] - starts[i];
+		kept = kept < IMAGE_SEGMENT_MAX ? kept : IMAGE_SEGMENT_MAX;
 		out[length++] = '/';
-		memcpy(out + length, decoded + starts[i], ends[i] - starts[i]);
-		length += ends[i] - starts[i];
+		memcpy(out + length, decoded + starts[i], kept);
+		length += kept;
 	}
 	if (length == 0 || folder)
 		out[length++] = '/';
@@ -66,22 +68,90 @@ static size_t slow(const char *path, size_t size, char *out)
 	return length;
 }
 
+/* As nginx routes: decode, `/` separates, dots; `merged` is its merge_slashes. Segments past their limit are
+ * cut as flow cuts them. Returns the length, 0 if it is longer than what is compared. */
+static size_t nginx(const char *path, size_t size, bool merged, char *out)
+{
+	char *decoded = malloc(size + 1);
+	size_t used = 0, length = 0;
+
+	for (size_t i = 0; i < size; i++) {
+		char c = path[i];
+		if (c == '%' && i + 2 < size && hex(path[i + 1]) >= 0 && hex(path[i + 2]) >= 0) {
+			c = (char)(hex(path[i + 1]) << 4 | hex(path[i + 2]));
+			i += 2;
+		}
+		decoded[used++] = c;
+	}
+	for (size_t i = used && decoded[0] == '/'; i <= used;) {
+		size_t end = i, kept;
+		while (end < used && decoded[end] != '/')
+			end++;
+		kept = end - i;
+		if (kept == 2 && decoded[i] == '.' && decoded[i + 1] == '.') {
+			while (length && out[--length] != '/')
+				;
+		} else if (kept == 1 && decoded[i] == '.') {
+			;
+		} else if (kept || (!merged && end < used)) {
+			kept = kept < IMAGE_SEGMENT_MAX ? kept : IMAGE_SEGMENT_MAX;
+			out[length++] = '/';
+			memcpy(out + length, decoded + i, kept);
+			length += kept;
+		}
+		i = end + 1;
+	}
+	free(decoded);
+	for (size_t i = used = 0; i < length; i++)
+		if (out[i] != '/' || (i + 1 < length && out[i + 1] != '/'))
+			out[used++] = out[i];
+	if (used == 0)
+		out[used++] = '/';
+	return used < IMAGE_PATH_MAX ? used : 0;
+}
+
+/* Where nginx goes, one of the readings goes too. */
+static void includes_nginx(const char *path, size_t size, const struct flow_path *widest,
+			   const struct flow_path *others, size_t count)
+{
+	for (int merged = 0; merged < 2; merged++) {
+		char *out = malloc(2 * size + 2);
+		size_t length = nginx(path, size, merged, out);
+		bool found = length == 0;
+
+		for (size_t i = 0; i <= count && !found; i++) {
+			const struct flow_path *reading = i < count ? &others[i] : widest;
+			size_t its = reading->exact_size;
+			while (its > 1 && reading->exact[its - 1] == '/')
+				its--;
+			found = its == length && memcmp(reading->exact, out, length) == 0;
+		}
+		must(found);
+		free(out);
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char exact[IMAGE_PATH_MAX + 1], folded[IMAGE_PATH_MAX + 1], literal[IMAGE_PATH_MAX + 1];
+	static struct flow_path widest, others[FLOW_PATH_OTHERS + 1];
 	struct text target = {(const char *)data, size}, query, authority, rest;
-	size_t exact_size, folded_size, literal_size, path_size, expected_size;
+	size_t path_size, expected_size, count;
 	char *expected = malloc(size + 2);
 	const char *path = target.data;
+	bool differs = flow_path_read(target, FLOW_PATH_WIDEST, &widest, &query);
 
-	bool differs = flow_path_normalise(target, exact, &exact_size, folded, &folded_size, &query);
-
-	flow_path_literal(target, literal, &literal_size, folded, &folded_size);
-	must(literal_size >= 1 && literal_size <= IMAGE_PATH_MAX && literal[literal_size] == '\0' &&
-	     literal[0] == '/');
-	must(folded_size >= 1 && folded_size <= literal_size && folded[folded_size] == '\0');
-	must(differs || (exact_size == literal_size && memcmp(exact, literal, exact_size) == 0));
-	flow_path_normalise(target, exact, &exact_size, folded, &folded_size, &query);
+	must(query.size == 0 || (query.data >= target.data && query.data + query.size <= target.data + size));
+	count = flow_path_others(target, &widest, others);
+	must(count <= FLOW_PATH_OTHERS && (differs || count == 0));
+	for (size_t i = 0; i <= count; i++) {
+		const struct flow_path *it = i < count ? &others[i] : &widest;
+		must(it->exact_size >= 1 && it->exact_size <= IMAGE_PATH_MAX && it->exact[0] == '/');
+		must(it->exact[it->exact_size] == '\0' && it->folded[it->folded_size] == '\0');
+		must(it->folded_size >= 1 && it->folded_size <= it->exact_size);
+		must(it->folded_size == 1 || it->folded[it->folded_size - 1] != '/');
+		for (size_t k = 0; k < it->folded_size; k++)
+			must(it->folded[k] == text_lower(it->exact[k]));
+	}
 
 	path_size = size;
 	if (size && *path != '/' && flow_path_authority(target, &authority, &rest)) {
@@ -96,15 +166,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (path_size == 1 && *path == '*')
 		path_size = 0;
 	expected_size = slow(path, path_size, expected);
-
-	must(exact_size >= 1 && exact_size <= IMAGE_PATH_MAX && exact[exact_size] == '\0' && exact[0] == '/');
-	must(folded_size >= 1 && folded_size <= exact_size && folded[folded_size] == '\0');
-	must(folded_size == 1 || folded[folded_size - 1] != '/');
-	for (size_t i = 0; i < folded_size; i++)
-		must(folded[i] == text_lower(exact[i]));
-	must(exact_size == (expected_size < IMAGE_PATH_MAX ? expected_size : IMAGE_PATH_MAX));
-	must(memcmp(exact, expected, exact_size) == 0);
-	must(query.size == 0 || (query.data >= target.data && query.data + query.size <= target.data + size));
+	must(widest.exact_size == (expected_size < IMAGE_PATH_MAX ? expected_size : IMAGE_PATH_MAX));
+	must(memcmp(widest.exact, expected, widest.exact_size) == 0);
+	if (path_size == 0 || *path == '/')
+		includes_nginx(path, path_size, &widest, others, count);
 	free(expected);
 	return 0;
 }

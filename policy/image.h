@@ -18,7 +18,8 @@
 #define IMAGE_MAGIC    UINT64_C(0x31474d4952494557) /* "WEIRIMG1" */
 #define IMAGE_LAYOUT   1u
 #define IMAGE_HITS_MAX 1024u /* most counters one request may meet: checked when compiling */
-#define IMAGE_PATH_MAX 1024u /* longest normalised path and pattern, in bytes */
+#define IMAGE_PATH_MAX 2048u /* longest normalised path that is matched, in bytes */
+#define IMAGE_SEGMENT_MAX 255u /* bytes of one segment that are kept: longer ones are all alike after that */
 
 struct image_text {
 	uint32_t offset, size;

@@ -90,20 +90,22 @@ static const char *read_segment(struct arena *arena, struct text raw, bool last,
 	if (memchr(segment->text.data, '/', segment->text.size) ||
 	    memchr(segment->text.data, '\\', segment->text.size))
 		return "has an encoded slash or a backslash; paths are compared with / in their place";
+	if (segment->text.size > IMAGE_SEGMENT_MAX)
+		return "has a segment of more than 255 bytes";
 	return NULL;
 }
 
 bool pattern_read(struct arena *arena, struct text text, bool exact, struct pattern *out, char *why,
 		  size_t size)
 {
-	size_t at = 0, end_at = text.size;
+	size_t at = 0, end_at = text.size, most = 0;
 
 	memset(out, 0, sizeof *out);
 	out->exact = exact;
 	if (text.size == 0 || text.data[0] != '/')
 		return refuse(why, size, text, "does not begin with '/'");
-	if (text.size > IMAGE_PATH_MAX)
-		return refuse(why, size, text, "is too long; at most 1024 bytes of a path are compared");
+	if (text.size > 1000)
+		return refuse(why, size, text, "is too long; a pattern has at most 1000 bytes");
 	if (memchr(text.data, '?', text.size) || memchr(text.data, '#', text.size))
 		return refuse(why, size, text, "has a '?' or '#'; only the path is compared");
 
@@ -123,6 +125,13 @@ bool pattern_read(struct arena *arena, struct text text, bool exact, struct patt
 		if (wrong)
 			return refuse(why, size, text, wrong);
 	}
+	/* A path is compared as far as it is kept: what a client writes for the stars must not push the rest
+	 * of the pattern out. */
+	for (size_t i = 0; i < out->count; i++)
+		most += 1 +
+			(out->segments[i].kind == IMAGE_ONE ? IMAGE_SEGMENT_MAX : out->segments[i].text.size);
+	if (most >= IMAGE_PATH_MAX)
+		return refuse(why, size, text, "has too many * or {name}; at most seven can be compared");
 	/* "/a/" is not "/a" where paths are exact; "/" alone is both */
 	if (exact && text.data[text.size - 1] == '/' && out->count > 0)
 		out->segments[out->count++] = (struct pattern_segment){IMAGE_LITERAL, {"", 0}};

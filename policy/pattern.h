@@ -19,7 +19,7 @@ struct pattern {
 
 /* Reads `/a/{id}/b`, `/files/`, `/api/` followed by `*`. False with a sentence in `why` for what could never
  * match a normalised path or is not what it seems: query, fragment, ;params, dot segments, a star that is
- * only part of a segment, `**` in the middle, more than IMAGE_PATH_MAX bytes. Memory from the arena. */
+ * only part of a segment, `**` in the middle, more than a path is compared with. Memory from the arena. */
 bool pattern_read(struct arena *arena, struct text text, bool exact, struct pattern *out, char *why,
 		  size_t size);
 
