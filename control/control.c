@@ -144,6 +144,7 @@ static void publish(struct control *control)
 {
 	char why[2 * PLACE_MAX] = "";
 	struct publish_report report = {0};
+	uint64_t known = control->generation, found = table_generation(control->table);
 	enum weir_error error = WEIR_SYSTEM;
 	if (owner_become(control->table_path, why, sizeof why))
 		error = policy_publish(control->table, control->good.image, &report, why, sizeof why);
@@ -157,6 +158,9 @@ static void publish(struct control *control)
 	control->generation = report.generation;
 	table_hold_generation(control->table, report.generation);
 	if (!report.unchanged) {
+		if (known && found != known)
+			say(control, "generation %llu is not what %s says: it is published again",
+			    (unsigned long long)found, control->policy_path);
 		say(control, "published, generation %llu", (unsigned long long)report.generation);
 		say_lines(control, report.words);
 	}
@@ -167,24 +171,12 @@ static void publish(struct control *control)
 		trouble(control, why);
 }
 
-/* Publishes what the file says unless that is what is in force: a restarted nginx may have published an older
- * compile. */
+/* Somebody else has published: a restarted nginx perhaps, an older text, or this text compiled by another weir.
+ * Whether that is what we would publish is for policy_publish to say: it compares every byte. */
 static void compare(struct control *control)
 {
-	char why[PLACE_MAX] = "";
-	struct policy_image *current = NULL;
 	uint64_t generation = table_generation(control->table);
-	if (!control->good.image || (control->generation == generation && generation != 0))
-		return;
-	bool same = generation != 0 && policy_current(control->table, &current, why, sizeof why) == WEIR_OK &&
-		    current->image->source_hash == control->good.image->source_hash;
-	policy_drop(&current);
-	if (!same && control->generation != 0)
-		say(control, "generation %llu is not what %s says: it is published again",
-		    (unsigned long long)generation, control->policy_path);
-	if (same)
-		control->generation = generation;
-	else
+	if (control->good.image && (control->generation != generation || generation == 0))
 		publish(control);
 }
 
