@@ -148,7 +148,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		must(it->exact_size >= 1 && it->exact_size <= IMAGE_PATH_MAX && it->exact[0] == '/');
 		must(it->exact[it->exact_size] == '\0' && it->folded[it->folded_size] == '\0');
 		must(it->folded_size >= 1 && it->folded_size <= it->exact_size);
-		must(it->folded_size == 1 || it->folded[it->folded_size - 1] != '/');
+		/* (an encoded slash that does not separate is one more byte) */
+		must(it != &widest || it->folded_size == 1 || it->folded[it->folded_size - 1] != '/');
 		for (size_t k = 0; k < it->folded_size; k++)
 			must(it->folded[k] == text_lower(it->exact[k]));
 	}
