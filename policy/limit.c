@@ -35,12 +35,19 @@ static void read_cost(struct load *load, const struct node *node, struct model_l
 	value_number(load, node, "cost", 1, ALGO_BURST_MAX, &limit->cost);
 }
 
-/* CORS preflight is exempt from limits that speak of particular requests or of identities it cannot carry. */
+/* CORS preflight is exempt from limits that speak of particular requests or of identities it cannot carry,
+ * but not from one that names OPTIONS: it speaks of preflights. */
 static bool preflight_exempt(const struct model_limit *limit)
 {
-	for (size_t i = 0; i < limit->clause_count; i++)
-		if (limit->clauses[i].methods != IMAGE_METHOD_ANY)
-			return true;
+	bool methods = false;
+	for (size_t i = 0; i < limit->clause_count; i++) {
+		bool named = limit->clauses[i].methods != IMAGE_METHOD_ANY;
+		if (named && limit->clauses[i].methods & IMAGE_METHOD_BIT(OPTIONS))
+			return false;
+		methods |= named;
+	}
+	if (methods)
+		return true;
 	for (size_t i = 0; i < limit->key_count; i++)
 		if (limit->key[i].kind != IMAGE_KEY_IP && limit->key[i].kind != IMAGE_KEY_SITE)
 			return true;

@@ -2,16 +2,20 @@
 /*
  * warn: what is allowed, but surely not meant.
  *
- *   twins         two limits of the same match, key and unit: the larger one never decides
- *   whole page    a browser asks for about 30 files of a page at once, over up to six connections. A limit
- * per client that covers pages (no method but GET in its match, every path) and cannot take 30 at once breaks
- * them. A limit whose match names headers, addresses or exceptions, or whose key has a path in it, is not
- * judged. chosen key    who chooses the key (header, cookie, query) can invent another for each request; a
- * limit by ip over the same requests bounds that was           a name before a rename that is still in use
+ *   twins       two limits of the same match, key and unit: the larger one never decides
+ *   whole page  a browser asks for about 30 files of a page at once, over up to six connections. A limit per
+ *               client that covers pages (no method but GET in its match, every path) and cannot take 30 at
+ *               once breaks them. A limit whose match names headers, addresses or exceptions, or whose key has
+ *               a path in it, is not judged.
+ *   chosen key  who chooses the key (a header, cookie, query, and a host or path that the match leaves open)
+ *               can invent another for each request; a limit by ip, or for the site, over the same requests
+ *               bounds that
+ *   was         a name before a rename that is still in use
  */
 #include <stdlib.h>
 
 #include "policy/load.h"
+#include "policy/pattern.h"
 #include "policy/sections.h"
 
 #define PAGE_FILES 30u
@@ -121,12 +125,40 @@ static void warn_page(struct load *load, const struct model_limit *limit)
 	}
 }
 
-static bool chosen_by_client(const struct model_limit *limit)
+static bool host_open(const struct model_limit *limit)
 {
-	for (size_t i = 0; i < limit->key_count; i++)
-		if (limit->key[i].kind == IMAGE_KEY_HEADER || limit->key[i].kind == IMAGE_KEY_COOKIE ||
-		    limit->key[i].kind == IMAGE_KEY_QUERY)
+	for (size_t i = 0; i < limit->clause_count; i++)
+		if (!limit->clauses[i].host.size || limit->clauses[i].host.data[0] == '*')
 			return true;
+	return limit->clause_count == 0;
+}
+
+static bool path_open(struct load *load, const struct model_limit *limit)
+{
+	for (size_t i = 0; i < limit->clause_count; i++) {
+		struct pattern pattern;
+		char why[256];
+		if (!limit->clauses[i].path.size ||
+		    !pattern_read(&load->arena, limit->clauses[i].path, limit->paths_exact, &pattern, why,
+				  sizeof why) ||
+		    pattern.rest)
+			return true;
+		for (size_t k = 0; k < pattern.count; k++)
+			if (pattern.segments[k].kind == IMAGE_ONE)
+				return true;
+	}
+	return limit->clause_count == 0;
+}
+
+static bool chosen_by_client(struct load *load, const struct model_limit *limit)
+{
+	for (size_t i = 0; i < limit->key_count; i++) {
+		uint32_t kind = limit->key[i].kind;
+		if (kind == IMAGE_KEY_HEADER || kind == IMAGE_KEY_COOKIE || kind == IMAGE_KEY_QUERY ||
+		    (kind == IMAGE_KEY_HOST && host_open(limit)) ||
+		    (kind == IMAGE_KEY_PATH && path_open(load, limit)))
+			return true;
+	}
 	return false;
 }
 
@@ -151,24 +183,24 @@ static int by_match(const void *left, const void *right)
 static void warn_chosen(struct load *load)
 {
 	struct model *model = &load->model;
-	const struct model_limit **by_ip = arena_alloc(
+	const struct model_limit **bounds = arena_alloc(
 		&load->arena, (model->limit_count + 1) * sizeof(const struct model_limit *));
 	size_t count = 0;
 
 	for (size_t i = 0; i < model->limit_count; i++) {
 		const struct model_limit *limit = &model->limits[i];
 		if (limit->mode != IMAGE_ENFORCE || limit->key_count != 1 ||
-		    limit->key[0].kind != IMAGE_KEY_IP)
+		    (limit->key[0].kind != IMAGE_KEY_IP && limit->key[0].kind != IMAGE_KEY_SITE))
 			continue;
 		if (covers_everything(limit))
 			return;
-		by_ip[count++] = limit;
+		bounds[count++] = limit;
 	}
-	qsort(by_ip, count, sizeof(const struct model_limit *), by_match);
+	qsort(bounds, count, sizeof(const struct model_limit *), by_match);
 	for (size_t i = 0; i < model->limit_count; i++) {
 		const struct model_limit *limit = &model->limits[i];
-		if (limit->mode != IMAGE_DISABLED && chosen_by_client(limit) &&
-		    !bsearch(&limit, by_ip, count, sizeof(const struct model_limit *), by_match))
+		if (limit->mode != IMAGE_DISABLED && chosen_by_client(load, limit) &&
+		    !bsearch(&limit, bounds, count, sizeof(const struct model_limit *), by_match))
 			diag_warning(load, limit->mark,
 				     "a client can invent values of '%.*s' and get a fresh allowance each "
 				     "time; add a limit with key: ip over the same requests",

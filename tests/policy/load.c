@@ -128,6 +128,13 @@ static const struct {
 	{"rate: 5/s, match: {host: [a.example, B.Example.], path: [/x, /y, /z]}", 6, IMAGE_METHOD_ANY, NULL,
 	 "ip", false, false},
 	{"rate: 5/s, match: {method: [GET, POST]}", 1, GET | POST, "{method: GET,POST}", "ip", false, true},
+	/* one that names OPTIONS means preflights, whatever its key */
+	{"rate: 5/s, match: OPTIONS /x", 1, IMAGE_METHOD_BIT(OPTIONS), "OPTIONS /x", "ip", false, false},
+	{"rate: 5/s, match: 'POST,OPTIONS /x'", 1, POST | IMAGE_METHOD_BIT(OPTIONS), "POST,OPTIONS /x", "ip",
+	 false, false},
+	{"rate: 5/s, match: [POST /x, OPTIONS], key: route", 2, POST, "POST /x or OPTIONS", "route", false,
+	 false},
+	{"rate: 5/s, match: [POST /x, /y]", 2, POST, "POST /x or /y", "ip", false, true},
 	{"rate: 5/s, match: {not: POST /x}", 1, IMAGE_METHOD_ANY, "{not: POST /x}", "ip", false, false},
 	{"rate: 5/s, key: site", 0, 0, "", "site", true, false},
 	{"rate: 5/s, key: ip/24/56", 0, 0, "", "ip/24/56", false, false},
