@@ -27,6 +27,11 @@ static void file(struct doctor *doctor, const struct live *live, bool controlled
 			   "the file is broken (line %lld: %s); generation %llu stays in force",
 			   (long long)json_integer_value(json_object_get(first, "line")),
 			   get(first, "message"), generation);
+	} else if (strcmp(state, "unset") == 0) {
+		doctor_say(doctor, DOCTOR_NOTE, "policy",
+			   "set it for weir doctor as for nginx, and look again",
+			   "%s: whether %s has been edited since generation %llu cannot be told",
+			   get(policy, "unset"), source, generation);
 	} else if (strcmp(state, "differs") == 0) {
 		snprintf(cure, sizeof cure, "weir publish %s", source);
 		doctor_say(doctor, DOCTOR_WRONG, "policy", cure,

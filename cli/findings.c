@@ -45,6 +45,43 @@ void findings_counts(const struct policy *policy, char *out, size_t size)
 		 policy->warnings == 1 ? "" : "s");
 }
 
+/* The name in policy/env.c's sentence about a variable that is not set; size 0: the finding is another one. */
+static struct text unset_name(const struct policy_finding *finding)
+{
+	static const char BEFORE[] = "the environment variable ", AFTER[] = " is not set; ";
+	if (finding->severity != POLICY_ERROR || strncmp(finding->message, BEFORE, sizeof BEFORE - 1) != 0)
+		return TEXT("");
+	const char *name = finding->message + sizeof BEFORE - 1, *end = strstr(name, AFTER);
+	return end ? (struct text){name, (size_t)(end - name)} : TEXT("");
+}
+
+bool findings_only_unset(const struct policy *policy, char *out, size_t size)
+{
+	struct text names[POLICY_FINDINGS_MAX];
+	size_t count = 0, errors = 0, used = 0;
+	for (size_t i = 0; i < policy->finding_count; i++) {
+		struct text name = unset_name(&policy->findings[i]);
+		size_t same = 0;
+		errors += name.size > 0;
+		while (same < count && !text_equal(names[same], name))
+			same++;
+		if (name.size > 0 && same == count)
+			names[count++] = name;
+	}
+	/* those that were not kept may be of any kind */
+	if (errors == 0 || errors != policy->errors)
+		return false;
+	for (size_t i = 0; i < count && used < size; i++)
+		used += (size_t)snprintf(out + used, size - used, "%s${%.*s}",
+					 i == 0		  ? ""
+					 : i + 1 == count ? " and "
+							  : ", ",
+					 (int)names[i].size, names[i].data);
+	if (used < size)
+		snprintf(out + used, size - used, " %s not set here", count == 1 ? "is" : "are");
+	return true;
+}
+
 int findings_status(const struct policy *policy, const char *path)
 {
 	if (policy->image)

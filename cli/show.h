@@ -8,8 +8,9 @@
 #include "cli/live.h"
 #include "cli/options.h"
 
-/* What is in force: {generation, source, compiled_at, file: "same" | "differs" | "broken" | "missing",
- * findings}. The file's state is found by reading it again now. */
+/* What is in force: {generation, source, compiled_at, file: "same" | "differs" | "broken" | "missing" | "unset",
+ * findings, unset}. The file's state is found by reading it again now, with our own environment: "unset" if that lacks
+ * variables which nginx's may have, and `unset` says which. */
 json_t *show_policy(const struct live *live);
 /* [{name, match, mode, key, sentence, allowed, refused, …}]; only == UINT32_MAX: all. */
 json_t *show_limits(const struct live *live, uint32_t only);

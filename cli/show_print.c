@@ -37,6 +37,9 @@ static void print_policy(const json_t *document, int64_t now)
 	else if (strcmp(file, "broken") == 0)
 		printf("          the file is broken, what was published stays in force; see weir check %s\n",
 		       source);
+	else if (strcmp(file, "unset") == 0)
+		printf("          whether the file has been edited since cannot be told: %s\n",
+		       get(policy, "unset"));
 	for (i = 0; (finding = json_array_get(json_object_get(policy, "findings"), i)); i++)
 		printf("          %s:%lld:%lld: %s: %s\n", get(finding, "file"),
 		       (long long)json_integer_value(json_object_get(finding, "line")),

@@ -22,13 +22,18 @@ json_t *show_policy(const struct live *live)
 		return out;
 	}
 	struct policy policy;
+	char unset[512];
 	policy_load(&(struct policy_options){.path = path}, &policy);
 	const char *state = !policy.image				      ? "broken"
 			    : policy.image->source_hash == image->source_hash ? "same"
 									      : "differs";
-	json_object_set_new(out, "file", json_string(state));
-	if (!policy.image)
+	if (!policy.image && findings_only_unset(&policy, unset, sizeof unset)) {
+		state = "unset";
+		json_object_set_new(out, "unset", out_own(text_of(unset)));
+	} else if (!policy.image) {
 		json_object_set_new(out, "findings", findings_json(&policy));
+	}
+	json_object_set_new(out, "file", json_string(state));
 	policy_free(&policy);
 	free(path);
 	return out;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 # weir show and weir reset against a real nginx: what was counted, whose counter is how full, forgetting it.
-import json, sys; sys.path.insert(0, "tests/lib")
+import json, os, sys; sys.path.insert(0, "tests/lib")
 from weirtest import *
 
 site = Site(policy="""\
@@ -104,5 +104,23 @@ for _ in range(2):
 is_(r.status, 429, "a hostile key is refused")
 who = [h["who"] for h in show()["recently"] if h.get("limit", "").startswith("keyed")]
 is_(who[:1], [r"ev\x5cil\xff, /k"], "and shown escaped")
+site.check_no_alerts()
+
+# variables that nginx was given and we were not
+os.environ["WEIR_TEST_BURST"], os.environ["WEIR_TEST_RATE"] = "7", "1/min"
+site = Site(policy="limits: {per-ip: {rate: '${WEIR_TEST_RATE}', burst: '${WEIR_TEST_BURST}'}}\n")
+T = ("--table", site.table)
+is_((site.get("/")["X-RateLimit-Limit"], show()["policy"]["file"]), ("7", "same"), "a policy with variables")
+del os.environ["WEIR_TEST_BURST"]
+is_((show()["policy"]["file"], show()["policy"]["unset"]), ("unset", "${WEIR_TEST_BURST} is not set here"), "one is not set here: the file is not called broken")
+like(weir("show", *T).stdout, "whether the file has been edited since cannot be told: ${WEIR_TEST_BURST} is not set here\n", "in words")
+del os.environ["WEIR_TEST_RATE"]
+is_(show()["policy"]["unset"], "${WEIR_TEST_RATE} and ${WEIR_TEST_BURST} are not set here", "both")
+note_of = lambda: [(f["level"], f["sentence"]) for f in json.loads(weir("doctor", "--json", *T).stdout)["findings"] if f["what"] == "policy"]
+is_(note_of(), [("note", f"${{WEIR_TEST_RATE}} and ${{WEIR_TEST_BURST}} are not set here: whether {site.policy} has been edited since generation 1 cannot be told")],
+    "weir doctor notes it, as nothing wrong")
+write(site.policy, "limits: {per-ip: {rate: '${WEIR_TEST_RATE}', brust: 1}}\n")
+is_(show()["policy"]["file"], "broken", "another mistake beside it: broken")
+is_(note_of()[0][0], "wrong", "which is wrong")
 site.check_no_alerts()
 done()
