@@ -9,7 +9,10 @@
 
 
 #define NGX_HTTP_WEIR_SLOTS_MAX  1024
-#define NGX_HTTP_WEIR_MAKING     2000    /* milliseconds, for another worker that makes the table */
+
+/* ms that another worker is waited for while it makes the table */
+#define NGX_HTTP_WEIR_WAIT_STARTING  2000
+#define NGX_HTTP_WEIR_WAIT_SERVING   20
 
 
 static enum weir_error ngx_http_weir_table_make(
@@ -77,8 +80,9 @@ ngx_http_weir_table_make(ngx_http_weir_main_conf_t *mcf,
     enum weir_error  error;
 
     locked = access(options->path, F_OK) == -1
-             && ngx_http_weir_lock(&mcf->shared->opening,
-                                   NGX_HTTP_WEIR_MAKING);
+             && ngx_http_weir_lock(&mcf->shared->opening, mcf->serving
+                                   ? NGX_HTTP_WEIR_WAIT_SERVING
+                                   : NGX_HTTP_WEIR_WAIT_STARTING);
 
     error = table_open(options, table, why, size);
 
