@@ -87,7 +87,7 @@ static const char *frame_of(const struct word *word)
 
 static void check_word(const struct word *word, void *context)
 {
-	char text[256], what[128], name[64], place[32];
+	char text[256], what[128], name[64], place[64];
 	size_t errors, warnings;
 	unsigned *count = context;
 
