@@ -41,6 +41,8 @@ int run_start_nginx(const struct run *run, struct run_child *child)
 	int ends[2];
 	pid_t parent = getpid();
 	*child = (struct run_child){.output = -1};
+	/* whose workers become ours if it is killed; where this is refused, somebody else sees to them */
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	if (pipe2(ends, O_CLOEXEC) != 0)
 		return out_failure(WEIR_SYSTEM, "cannot make a pipe");
 	fcntl(ends[0], F_SETFL, O_NONBLOCK);

@@ -189,6 +189,15 @@ static int timeout_of(const struct serve *serve, uint64_t now)
 	return control_timeout(serve->control, now);
 }
 
+/* Workers that outlived a killed master hold ports and table. They are our children then (run_start_nginx), so
+ * we know when the last one is gone. */
+static void end_workers(const struct run_child *child)
+{
+	kill(-child->pid, SIGKILL);
+	while (waitpid(-child->pid, NULL, 0) > 0 || errno == EINTR)
+		;
+}
+
 static void loop(struct serve *serve)
 {
 	while (!serve->gone) {
@@ -213,8 +222,7 @@ static void loop(struct serve *serve)
 		take_signals(serve, signals_now_ms());
 	}
 	run_pass_lines(&serve->child);
-	/* workers that outlived a killed master hold the ports */
-	kill(-serve->child.pid, SIGKILL);
+	end_workers(&serve->child);
 }
 
 int run_serve(struct run *run)

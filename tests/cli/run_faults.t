@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 # weir run when something is wrong: each case with its message and exit code, found before nginx is started where it can be.
-import glob, json, os, random, shutil, socket, struct, sys; sys.path.insert(0, "tests/lib")
+import fcntl, glob, json, os, random, shutil, socket, struct, sys; sys.path.insert(0, "tests/lib")
 from weirtest import *
 
+F_OFD_SETLK = 37  # linux/fcntl.h
 backend = Backend()
 dir = folder()
 os.chmod(dir, 0o755)
@@ -110,11 +111,32 @@ if small("1m", ["true"]).returncode == 0:
 # nginx dies
 p, said = begin(good, *here, "--state", f"{dir}/state")
 pid = int(open(f"{dir}/state/nginx.pid").read())
+workers = run("pgrep", "-P", str(pid)).stdout.split()
+ok(workers, "nginx has workers")
 os.kill(pid, signal.SIGKILL)
 is_(p.wait(10), 3, "nginx is killed: exit 3")
 like(open(f"{dir}/err").read(), "nginx ended (exit code 137)", "it says so")
-ok(wait_until(lambda: not listening(free), 5), "no worker stays behind on the port")
-is_(os.path.exists(said["table"]), False, "the table is gone")
+is_([w for w in workers if os.path.exists(f"/proc/{w}")], [], "no worker stays behind")
+is_(listening(free), False, "nor the port")
+is_((os.path.exists(said["table"]), os.path.exists(f"{dir}/state")), (False, False), "table and state are gone")
+
+
+# the table has a control process already: weir run serves all the same, and leaves the edits to that
+shelf = os.path.dirname(said["table"])
+if not os.path.isdir(shelf):
+    os.mkdir(shelf, 0o700)
+    os.chown(shelf, int(shelf.rsplit("-", 1)[1]), -1)
+with open(said["table"] + ".control", "w") as f:
+    os.chmod(f.name, 0o600)
+    os.chown(f.name, os.stat(shelf).st_uid, -1)
+    fcntl.fcntl(f, F_OFD_SETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 0, 0))
+    f.write("4711")
+    f.flush()
+    p, said = begin(good, *here, "--state", f"{dir}/state")
+    like(open(f"{dir}/err").read(), "weir run: edits will not be followed: weir control already runs for this table (process 4711)", "control runs elsewhere: said")
+    is_(request(free).status, 200, "it serves")
+    is_(stop(p, seconds=20), 0, "SIGTERM: exit 0")
+is_((listening(free), os.path.exists(said["table"]), os.path.exists(f"{dir}/state")), (False, False, False), "nothing is left behind")
 
 # a second one of the same
 p, said = begin(good, *here, "--state", f"{dir}/state")
