@@ -314,12 +314,16 @@ struct image_hit {
  * less, which are left out is not said). Allocates nothing. */
 size_t image_match(const struct image *image, const struct image_subject *subject, struct image_hit *out,
 		   size_t max);
-/* All conditions of the clause. At most IMAGE_VALUES_MAX values of one header are looked at. */
+/* All conditions of the clause. At most IMAGE_VALUES_MAX values of one header are looked at; if more come, one
+ * of them may be what a condition asks for: here and in image_match it holds then, unless it stands in a
+ * `not`. */
 #define IMAGE_VALUES_MAX 100u
 bool image_clause_holds(const struct image *image, const struct image_clause *clause,
 			const struct image_subject *subject);
 /* The first exception of the list that applies now, or NULL: its networks contain the client, if it names
- * any; one of its clauses holds, if it has any; `until` is 0 or after `wall` (seconds). */
+ * any; one of its clauses holds, if it has any; `until` is 0 or after `wall` (seconds). A header with more
+ * than IMAGE_VALUES_MAX values denies where it might (the list is image->deny), and exempts only where it
+ * surely does. */
 const struct image_exception *image_exception(const struct image *image, struct image_span list,
 					      const struct image_subject *subject, int64_t wall);
 

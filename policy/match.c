@@ -4,6 +4,10 @@
  *
  * What the indexes give is a superset with the path already compared; the other conditions are tested clause
  * by clause. The result is kept sorted while it grows, since nearly every request meets a handful of limits.
+ *
+ * Of a header that comes more often than is looked at, it may be unknown whether some value fits. `doubt` is
+ * then the answer, and always the strict one: yes for what limits and denies, no for what exempts, and the
+ * other way round inside a `not`.
  */
 #include "policy/match.h"
 
@@ -24,16 +28,18 @@ static bool value_holds(struct text value, uint32_t how, struct text wanted)
 }
 
 static bool header_holds(const struct image *image, const struct image_header_test *test,
-			 const struct image_subject *subject)
+			 const struct image_subject *subject, bool doubt)
 {
 	struct text name = image_text(image, test->name), wanted = image_text(image, test->value), value;
 
 	if (!subject->header)
 		return false;
-	for (unsigned nth = 0; nth < IMAGE_VALUES_MAX && subject->header(subject->door, name, nth, &value);
-	     nth++)
+	for (unsigned nth = 0; subject->header(subject->door, name, nth, &value); nth++) {
+		if (nth == IMAGE_VALUES_MAX)
+			return doubt;
 		if (value_holds(value, test->how, wanted))
 			return true;
+	}
 	return false;
 }
 
@@ -67,7 +73,7 @@ static bool path_holds(const struct image *image, const struct image_path *path,
 
 /* All but the path and the nots. */
 static bool conditions_hold(const struct image *image, const struct image_clause *clause,
-			    const struct image_subject *subject)
+			    const struct image_subject *subject, bool doubt)
 {
 	const struct image_header_test *tests = image_at(image, clause->headers.offset);
 
@@ -80,7 +86,7 @@ static bool conditions_hold(const struct image *image, const struct image_clause
 						      clause->networks.count, &subject->client)))
 		return false;
 	for (uint32_t i = 0; i < clause->headers.count; i++)
-		if (!header_holds(image, &tests[i], subject))
+		if (!header_holds(image, &tests[i], subject, doubt))
 			return false;
 	return true;
 }
@@ -94,15 +100,15 @@ static bool path_of_clause_holds(const struct image *image, const struct image_c
 }
 
 static bool holds(const struct image *image, const struct image_clause *clause,
-		  const struct image_subject *subject, bool path_known)
+		  const struct image_subject *subject, bool path_known, bool doubt)
 {
 	const struct image_clause *nots = image_at(image, clause->nots.offset);
 
-	if (!conditions_hold(image, clause, subject) ||
+	if (!conditions_hold(image, clause, subject, doubt) ||
 	    !(path_known || path_of_clause_holds(image, clause, subject)))
 		return false;
 	for (uint32_t i = 0; i < clause->nots.count; i++)
-		if (conditions_hold(image, &nots[i], subject) &&
+		if (conditions_hold(image, &nots[i], subject, !doubt) &&
 		    path_of_clause_holds(image, &nots[i], subject))
 			return false;
 	return true;
@@ -111,13 +117,14 @@ static bool holds(const struct image *image, const struct image_clause *clause,
 bool image_clause_holds(const struct image *image, const struct image_clause *clause,
 			const struct image_subject *subject)
 {
-	return holds(image, clause, subject, false);
+	return holds(image, clause, subject, false, true);
 }
 
 const struct image_exception *image_exception(const struct image *image, struct image_span list,
 					      const struct image_subject *subject, int64_t wall)
 {
 	const struct image_exception *exceptions = image_at(image, list.offset);
+	bool deny = image->deny.count > 0 && list.offset == image->deny.offset; /* an empty list is nowhere */
 
 	for (uint32_t i = 0; i < list.count; i++) {
 		const struct image_exception *e = &exceptions[i];
@@ -131,7 +138,7 @@ const struct image_exception *image_exception(const struct image *image, struct 
 							      e->networks.count, &subject->client)))
 			continue;
 		for (uint32_t k = 0; k < e->clauses.count && !any; k++)
-			any = holds(image, &clauses[k], subject, false);
+			any = holds(image, &clauses[k], subject, false, deny);
 		if (any)
 			return e;
 	}
@@ -148,14 +155,14 @@ static void consider(struct matches *m, struct image_candidate candidate)
 		at--;
 	if (at < m->count && m->hits[at].limit == candidate.limit) {
 		if (m->hits[at].clause > candidate.clause &&
-		    holds(m->image, image_clause_at(m->image, candidate.clause), m->subject, true))
+		    holds(m->image, image_clause_at(m->image, candidate.clause), m->subject, true, true))
 			m->hits[at].clause = candidate.clause;
 		return;
 	}
 	if (m->count == m->max)
 		return;
 	if (candidate.clause != UINT32_MAX &&
-	    !holds(m->image, image_clause_at(m->image, candidate.clause), m->subject, true))
+	    !holds(m->image, image_clause_at(m->image, candidate.clause), m->subject, true, true))
 		return;
 	memmove(&m->hits[at + 1], &m->hits[at], (m->count - at) * sizeof *m->hits);
 	m->hits[at] = (struct image_hit){candidate.limit, candidate.clause};
