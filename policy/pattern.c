@@ -90,8 +90,8 @@ static const char *read_segment(struct arena *arena, struct text raw, bool last,
 	if (memchr(segment->text.data, '/', segment->text.size) ||
 	    memchr(segment->text.data, '\\', segment->text.size))
 		return "has an encoded slash or a backslash; paths are compared with / in their place";
-	if (segment->text.size > IMAGE_SEGMENT_MAX)
-		return "has a segment of more than 255 bytes";
+	if (segment->text.size >= IMAGE_SEGMENT_MAX) /* longer ones would be cut to the same */
+		return "has a segment of more than 254 bytes; no more of one is compared";
 	return NULL;
 }
 
