@@ -54,8 +54,7 @@ uint32_t algo_used(const struct algo_numbers *n, uint64_t state, uint64_t now)
 		return 0;
 	if (used >= capacity)
 		return UINT32_MAX;
-	/* used < capacity: the top 32 bits of the capacity are exact enough, and a division of 64 bits does
-	 */
+	/* used < capacity: the top 32 bits of the capacity are exact enough, and a division of 64 bits does */
 	unsigned bits = 64 - (unsigned)__builtin_clzll(capacity), shift = bits > 32 ? bits - 32 : 0;
 	uint64_t share = (used >> shift << 32) / (capacity >> shift);
 	return share > UINT32_MAX ? UINT32_MAX : (uint32_t)share;

@@ -28,8 +28,7 @@ static inline uint64_t bucket_debt(uint64_t state, uint64_t clock)
 	return state > clock ? state - clock : 0;
 }
 
-/* A cost in units. One beyond the contract stays what it is, more than any capacity, instead of overflowing.
- */
+/* A cost in units. One beyond the contract stays what it is, more than any capacity, instead of overflowing. */
 static inline uint64_t bucket_units(const struct algo_numbers *n, uint32_t cost)
 {
 	uint32_t bounded = cost > ALGO_BURST_MAX ? ALGO_BURST_MAX + 1 : cost;

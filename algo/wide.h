@@ -13,8 +13,7 @@ static inline uint64_t wide_high(uint64_t a, uint64_t b)
 	return (uint64_t)((wide)a * b >> 64);
 }
 
-/* ceil(a / b), UINT64_MAX if that is more than 64 bits hold. b > 0, a < 2^127. Divides: not for the hot path.
- */
+/* ceil(a / b), UINT64_MAX if that is more than 64 bits hold. b > 0, a < 2^127. Divides: not for the hot path. */
 static inline uint64_t wide_ceil(wide a, uint64_t b)
 {
 	wide quotient = (a + b - 1) / b;

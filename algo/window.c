@@ -15,8 +15,7 @@ bool algo_fixed_window(uint32_t count, uint64_t period_ns, enum algo_align align
 	unsigned bits = 1;
 	while (count >> bits)
 		bits++;
-	/* The end has 63 - bits bits for 2^62 ns of table time and a window beyond it: a tick of 2^bits ns.
-	 */
+	/* The end has 63 - bits bits for 2^62 ns of table time and a window beyond it: a tick of 2^bits ns. */
 	*out = (struct algo_numbers){.kind = ALGO_FIXED_WINDOW,
 				     .align = (uint8_t)align,
 				     .shift = (uint8_t)bits,

@@ -25,8 +25,7 @@ size_t address_format(const struct address *address, char *out);
 struct network { /* inclusive range, network order compares as memcmp */
 	uint8_t first[16], last[16];
 };
-/* `10.0.0.0/8`, `2001:db8::/32`, a bare address. Refuses host bits set (`why` says which network was meant).
- */
+/* `10.0.0.0/8`, `2001:db8::/32`, a bare address. Refuses host bits set (`why` says which network was meant). */
 bool network_parse(struct text text, struct network *out, char *why, size_t size);
 /* Sorts and merges in place; returns the new count. */
 size_t networks_sort(struct network *networks, size_t count);

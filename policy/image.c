@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * image: is a mapped image sound?
+ * image: is an image sound that was read from a file?
  *
  * The file is written by us and read by us, but it lies where another process can write. What passes here
  * can be walked without reading outside of it and without walking for ever. A budget of a few times the

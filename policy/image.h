@@ -3,8 +3,8 @@
  * image: a checked policy, compiled flat.
  *
  * One read-only block without pointers: everything is an offset from its start, so that it can be
- * written to a file, renamed into place and mapped by every door. image_check makes sure, once, that
- * every offset and count stays inside; after that readers trust it.
+ * written to a file, renamed into place and read by every door into memory of its own (current.c).
+ * image_check makes sure, once, that every offset and count stays inside; after that readers trust it.
  */
 #ifndef WEIR_POLICY_IMAGE_H
 #define WEIR_POLICY_IMAGE_H
@@ -15,11 +15,11 @@
 #include "policy/address.h"
 #include "policy/text.h"
 
-#define IMAGE_MAGIC    UINT64_C(0x31474d4952494557) /* "WEIRIMG1" */
-#define IMAGE_LAYOUT   1u
-#define IMAGE_HITS_MAX 1024u /* most counters one request may meet: checked when compiling */
-#define IMAGE_PATH_MAX 2048u /* longest normalised path that is matched, in bytes */
-#define IMAGE_SEGMENT_MAX 255u /* bytes of one segment that are kept: longer ones are all alike after that */
+#define IMAGE_MAGIC	  UINT64_C(0x31474d4952494557) /* "WEIRIMG1" */
+#define IMAGE_LAYOUT	  1u
+#define IMAGE_HITS_MAX	  1024u /* most counters one request may meet: checked when compiling */
+#define IMAGE_PATH_MAX	  2048u /* longest normalised path that is matched, in bytes */
+#define IMAGE_SEGMENT_MAX 255u	/* bytes of one segment that are kept: longer ones are all alike after that */
 
 struct image_text {
 	uint32_t offset, size;
@@ -134,10 +134,9 @@ enum image_key_kind {
 	IMAGE_KEY_VAR
 };
 struct image_key_part {
-	uint32_t kind;	       /* enum image_key_kind; the tag hashed with the value (T3) */
-	uint16_t bits4, bits6; /* ip: prefix lengths */
-	uint32_t alternative;  /* parts with the same ordinal are tried in order: the first present one counts
-				*/
+	uint32_t kind;		/* enum image_key_kind; the tag hashed with the value (T3) */
+	uint16_t bits4, bits6;	/* ip: prefix lengths */
+	uint32_t alternative;	/* of parts with the same ordinal the first present one counts */
 	struct image_text name; /* header (lower case), cookie, query parameter, variable */
 };
 
@@ -220,8 +219,7 @@ struct image_host_entry {
 
 struct image_gateway {		   /* only for `weir run` */
 	struct image_span listens; /* struct image_text */
-	struct image_span
-		routes; /* struct image_route, most specific last word: first match wins in file order */
+	struct image_span routes;  /* struct image_route, in file order: the first that matches wins */
 };
 struct image_route {
 	struct image_text match; /* path pattern as written, empty: everything */
@@ -257,7 +255,7 @@ struct image {
 
 /* Sound in itself? Every span inside and aligned, every index in range, tries trees, texts printable where
  * shown, names of kinds and modes known; in time linear in `size`, whatever the bytes. `bytes` must be
- * aligned to 8. Run once per mapping: after it every reader below may trust the image, but not that it says
+ * aligned to 8. Run once on each copy: after it every reader below may trust the image, but not that it says
  * anything sensible. */
 bool image_check(const void *bytes, size_t size, char *why, size_t why_size);
 /* Of everything behind the field `checksum`, whose own value does not matter. The size must be right. */
@@ -306,8 +304,7 @@ struct image_subject {		 /* the parts of a request that a match can see; prepare
 };
 struct image_hit {
 	uint32_t limit;	 /* index */
-	uint32_t clause; /* absolute index of the clause that held (the route); UINT32_MAX: matches everything
-			  */
+	uint32_t clause; /* absolute index of the one that held (the route); UINT32_MAX: none was needed */
 };
 /* Limits (disabled ones left out) that the request matches, ascending by limit, each once: the first clause
  * in file order that holds. Returns how many; at most `max` are found and written (hits_max suffices; with

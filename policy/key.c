@@ -133,8 +133,7 @@ static bool read_word(struct load *load, struct text word, struct model_mark mar
 	key->parts[key->count] = part;
 	key->names[key->count++] = name;
 
-	/* the text as it is hashed into the counter's identity: spelling variants of one key must not differ
-	 */
+	/* the text as it is hashed into the counter's identity: spelling variants of one key must not differ */
 	if (can_be_missing(part.kind)) {
 		const char *dot = memchr(word.data, '.', word.size);
 		word = arena_format(&load->arena, "%.*s%.*s", (int)(dot + 1 - word.data), word.data,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* schema_json: the table of words as a JSON Schema (draft 2020-12), for editors that complete and check YAML.
- */
+/* schema_json: the table of words as a JSON Schema (draft 2020-12), for editors that complete and check YAML. */
 #include <jansson.h>
 #include <stdlib.h>
 

@@ -3,8 +3,7 @@
  * keeps the other way, so no node is visited twice and nothing recurses. */
 #include "policy/match.h"
 
-/* Every step down takes one entry away and puts back two at most, and a path has no more segments than this.
- */
+/* Every step down takes one entry away and puts back two at most, and a path has no more segments than this. */
 #define WAYS_MAX (IMAGE_PATH_MAX / 2 + 2)
 
 struct way {

@@ -95,12 +95,10 @@ const struct word *words_find(enum word_section section, struct text name);
 const char *words_where(enum word_section section);
 
 /* Is `map` a mapping made of words of this section that are built? What is not is reported; `where` says in
- * whose section
- * ("limit 'login'"). False only if it is no mapping: nothing can be read from it then. */
+ * whose section ("limit 'login'"). False only if it is no mapping: nothing can be read from it then. */
 bool words_check(struct load *load, const struct node *map, enum word_section section, const char *where);
 
-/* The number of the value `node` of the word `of`. False: it is none, with a finding (unless there was one).
- */
+/* The number of the value `node` of the word `of`. False: it is none, with a finding (unless there was one). */
 bool words_value(struct load *load, const struct node *node, const char *of, int *number);
 /* The same for a text that stands at `mark`. */
 bool words_value_text(struct load *load, struct text text, struct model_mark mark, const char *of,

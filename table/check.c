@@ -27,8 +27,7 @@ __attribute__((format(printf, 2, 3))) static void tell(struct report *report, co
 	report->found(report->context, sentence);
 }
 
-/* The pair as it was at one moment: read twice alike. False: it never stood still, and is judged by nobody.
- */
+/* The pair as it was at one moment: read twice alike. False: it never stood still, and is judged by nobody. */
 static bool read_pair(const struct slot_pair *pair, struct slot out[LAYOUT_WAYS])
 {
 	for (unsigned read = 0; read < READS; read++) {

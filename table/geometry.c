@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* geometry: the sections of the file. Once checked, the numbers are private and every index is inside them.
- */
+/* geometry: the sections of the file. Once checked, the numbers are private and every index is inside them. */
 #include "table/geometry.h"
 
 #include <unistd.h>

@@ -18,7 +18,7 @@
 #define HANDLE_CHUNKS	  ((LEDGER_ROW_MAX + 1u) / HANDLE_CHUNK_ROWS)
 #define HANDLE_SHUN	  64u /* recent pairs that refused: see key.c */
 
-struct ledger_writer; /* ledger_write.c: what a publisher holds while it has the lock */
+struct ledger_writer; /* ledger_file.h: what a publisher holds while it has the lock */
 
 struct handle_ledger {
 	int fd;			  /* read-only, -1: not opened yet */
@@ -83,7 +83,7 @@ enum weir_error process_open(struct table *table);
 void process_close(struct table *table);
 bool process_alive(struct table *table, uint32_t index);
 
-/* ledger.c */
+/* ledger_read.c: the handle's own part; nothing is mapped before a row is asked for. */
 void ledger_open(struct table *table);
 void ledger_close(struct table *table);
 

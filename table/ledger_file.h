@@ -69,6 +69,10 @@ static inline struct ledger_header *ledger_header(const struct ledger_writer *wr
 	return (struct ledger_header *)(void *)writer->map;
 }
 
+/* ledger_read.c: maps the rows that there are now for reading, if they are more than are mapped. */
+void ledger_follow(struct table *table);
+void ledger_unmap(struct handle_ledger *ledger);
+
 /* ledger_lock.c: maps the whole file as it is now. False: too short, or the system refused. */
 bool ledger_map(struct ledger_writer *writer);
 

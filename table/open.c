@@ -163,8 +163,7 @@ static enum weir_error open_path(const struct table_options *options, struct tab
 				 const struct why *why)
 {
 	enum weir_error error = file_folder(table->path, options->create, &table->folder, &table->name, why);
-	/* Twice: someone may remove it between our losing the race to make it and our opening the winner's.
-	 */
+	/* Twice: someone may remove it between our losing the race to make it and our opening the winner's. */
 	for (unsigned try = 0; error == WEIR_OK; try++) {
 		error = file_open(table->folder, table->name, !options->read_only, &table->fd, why);
 		if (error != WEIR_NOT_FOUND || !options->create || try == 8)

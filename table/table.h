@@ -49,8 +49,7 @@ const char *table_path(const struct table *table);
 /* The default path for a namespace: /dev/shm/weir-<uid>/<hash of the namespace>.v<layout>. */
 void table_default_path(const char *name_space, unsigned uid, char *path, size_t size);
 
-/* Table time and wall clock now (T12). One clock_gettime; the wall offset is refreshed at most once a second.
- */
+/* Table time and wall clock now (T12). One clock_gettime; the wall offset is refreshed once a second. */
 void table_time(struct table *table, struct algo_time *out);
 
 /* True if the file at the path is no longer this one (removed or replaced): close and open again.
@@ -87,7 +86,7 @@ void table_peek(struct table *table, const struct table_key *key, uint32_t row, 
 
 enum table_charge {
 	TABLE_CHARGED, /* allowed and counted */
-	TABLE_REFUSED, /* did not fit; nothing written (or punished, with table_punish) */
+	TABLE_REFUSED, /* did not fit; nothing written */
 	TABLE_NO_ROOM, /* could not be stored: damaged lines or endless interference (bounded tries) */
 };
 
@@ -110,7 +109,8 @@ uint64_t table_forget_limit(struct table *table, uint64_t identity);
 
 /* ---- the generation word (N4) -------------------------------------------------------------------- */
 
-/* Generation of the published policy; 0: none yet. One relaxed load of a read-mostly line. */
+/* Generation of the published policy; 0: none yet. One load of a read-mostly line (it acquires: an
+ * image read afterwards is at least as new). */
 uint64_t table_generation(const struct table *table);
 /* Publisher only, under ledger_lock: the image has been renamed into place. */
 void table_set_generation(struct table *table, uint64_t generation);

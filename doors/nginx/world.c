@@ -2,7 +2,7 @@
 /*
  * world: the table and the image that decide now, and when to change them.
  *
- * One relaxed load a request tells whether a new policy has been published; once a second the table's path is looked at
+ * One load a request tells whether a new policy has been published; once a second the table's path is looked at
  * again. Nothing here gives up: whatever cannot be opened or mapped leaves the last good world in force, or lets traffic
  * pass undecided, says so, and is tried again ten seconds later at a request.
  */

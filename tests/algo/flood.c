@@ -124,8 +124,7 @@ static void earlier_is_stricter(struct claim *c)
 	}
 }
 
-/* A client polls at its own pace, faster than tokens come: it gets exactly burst + rate * time, rounded down.
- */
+/* A client polls at its own pace, faster than tokens come: it gets exactly burst + rate * time, rounded down. */
 static void polling(struct claim *c)
 {
 	static const struct {
