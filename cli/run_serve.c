@@ -20,6 +20,8 @@
 	30000 /* until it listens: a policy of 10,000 limits on a slow machine takes a second or two */
 #define DRAIN_MS 10000 /* for requests in flight */
 #define KILL_MS	 15000
+/* One wish to stop may come twice: a terminal's Ctrl-C to the whole group, and from a script that passes it on. */
+#define SAME_WISH_MS 1000
 
 struct serve {
 	struct run *run;
@@ -170,7 +172,7 @@ static void take_signals(struct serve *serve, uint64_t now)
 			fprintf(stderr, "weir run: stopping; requests in flight have %d seconds\n",
 				DRAIN_MS / 1000);
 			serve->stop_ms = now;
-		} else {
+		} else if (now - serve->stop_ms >= SAME_WISH_MS) {
 			ask(serve, SIGTERM); /* asked twice: at once */
 		}
 	}

@@ -117,13 +117,30 @@ threads = [threading.Thread(target=lambda: results.append(request(g.port, "GET",
 [t.start() for t in threads]
 ok(wait_until(lambda: len(results) >= 1, 5), "one passes, three wait their turn")
 started = time.monotonic()
+g.process.send_signal(signal.SIGINT)
 g.process.send_signal(signal.SIGTERM)
 [t.join() for t in threads]
-is_([r.status for r in results], [200] * 4, "SIGTERM lets those that wait finish")
+is_([r.status for r in results], [200] * 4, "SIGINT lets those that wait finish, though a SIGTERM follows at once")
 is_(g.process.wait(15), 0, "then exit 0")
 within(time.monotonic() - started, 0.5, 8, "as soon as the last has finished")
 is_(os.path.exists(g.said["table"]), False, "the table is gone")
 is_(listening(g.port), False, "the port is free")
+
+# a second signal, later, does not wait for them
+accepted = threading.Event()
+patient = Backend(lambda *a: accepted.set() or time.sleep(6) or (200, {}, b"late"))
+g = Gateway("--to", f":{patient.port}")
+with socket.create_connection(("127.0.0.1", g.port), 10) as s:
+    s.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+    ok(accepted.wait(5), "a request is in flight")
+    started = time.monotonic()
+    g.process.send_signal(signal.SIGTERM)
+    time.sleep(1.2)
+    is_(g.process.poll(), None, "SIGTERM: it is waited for")
+    g.process.send_signal(signal.SIGTERM)
+    is_(s.recv(100), b"", "another one: it is cut off")
+    is_(g.process.wait(15), 0, "exit 0")
+    within(time.monotonic() - started, 1.2, 4, "without waiting")
 
 # the application is away
 g = Gateway("--to", f":{port()}", "--limit", "3/min")
