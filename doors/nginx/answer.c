@@ -132,6 +132,7 @@ ngx_http_weir_grpc(ngx_http_request_t *r, struct flow_answer *answer)
     r->headers_out.content_length_n = r->http_version < NGX_HTTP_VERSION_20
                                       ? 0 : -1;
     r->header_only = 1;
+    r->disable_not_modified = 1;    /* the status says 200, and means none of what a condition could ask */
 
     p = ngx_pnalloc(r->pool, NGX_INT32_LEN);
     if (p == NULL) {

@@ -136,11 +136,7 @@ ngx_http_weir_catch(ngx_http_request_t *r, ngx_http_weir_visit_t **out)
 
     lcf = ngx_http_get_module_loc_conf(r, ngx_http_weir_gate_module);
 
-    if (!lcf->enable
-        || r->write_event_handler == NULL    /* no phase has run */
-        || r->request_line.len == 0
-        || r->unparsed_uri.len == 0)
-    {
+    if (!lcf->enable || !ngx_http_weir_readable(r)) {
         return NGX_OK;
     }
 

@@ -40,7 +40,7 @@ ngx_http_weir_handler(ngx_http_request_t *r)
     ngx_http_weir_visit_t     *visit;
     ngx_http_weir_loc_conf_t  *lcf;
 
-    if (r != r->main || r->post_action) {
+    if (r != r->main || r->post_action || !ngx_http_weir_readable(r)) {
         return NGX_DECLINED;
     }
 

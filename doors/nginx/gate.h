@@ -84,12 +84,22 @@ typedef struct {
 } ngx_http_weir_world_t;
 
 
+/* Where the next line of a header is to be looked for. */
+typedef struct {
+    const char                  *name;         /* as it was asked for; NULL: nowhere */
+    unsigned                     nth;
+    ngx_list_part_t             *part;
+    ngx_uint_t                   i;
+} ngx_http_weir_cursor_t;
+
+
 typedef struct {
     ngx_http_request_t          *request;      /* the main one */
     ngx_http_weir_world_t       *world;        /* one reference; NULL: undecided for good (off, failed) */
     struct flow                 *flow;         /* NULL as above */
     struct flow_answer          *answer;       /* behind the flow; filled by ngx_http_weir_answer_of */
     struct flow_request          in;
+    ngx_http_weir_cursor_t       cursor;
     void                       **loc_conf;     /* where it was refused, and */
     ngx_uint_t                   uri_changes;  /* after how many redirects, if it goes to the operator's page */
     unsigned                     waiting:1;    /* its turn has not come */
@@ -99,6 +109,16 @@ typedef struct {
     unsigned                     replaced:1;   /* it has been sent */
     unsigned                     paged:1;      /* header_only was set to make way for the operator's page */
 } ngx_http_weir_visit_t;
+
+
+/* Could it be read at all? What cannot (nginx answers 400 by itself) is not decided, whatever page is sent for it. */
+static inline ngx_uint_t
+ngx_http_weir_readable(const ngx_http_request_t *r)
+{
+    return r->write_event_handler != NULL    /* a phase has run */
+           && r->request_line.len != 0
+           && r->unparsed_uri.len != 0;
+}
 
 
 /* compile.c */

@@ -100,6 +100,7 @@ static void
 ngx_http_weir_log_count(ngx_http_weir_main_conf_t *mcf,
     ngx_http_weir_visit_t *visit, ngx_uint_t kind, uint32_t limit)
 {
+    u_char                    *p;
     size_t                     method, target;
     ngx_uint_t                 stat;
     struct text                name;
@@ -141,9 +142,9 @@ ngx_http_weir_log_count(ngx_http_weir_main_conf_t *mcf,
     method = ngx_min(visit->in.method.size, sizeof(tally->line) / 2);
     target = ngx_min(visit->in.target.size, sizeof(tally->line) - 1 - method);
 
-    ngx_memcpy(tally->line, visit->in.method.data, method);
-    tally->line[method] = ' ';
-    ngx_memcpy(&tally->line[method + 1], visit->in.target.data, target);
+    p = ngx_cpymem(tally->line, visit->in.method.data, method);
+    *p++ = ' ';
+    ngx_memcpy(p, visit->in.target.data, target);
 
     tally->line_len = method + 1 + target;
 

@@ -19,10 +19,11 @@ static bool ngx_http_weir_address(struct sockaddr *sa, struct address *out);
 void
 ngx_http_weir_request(ngx_http_request_t *r, ngx_http_weir_visit_t *visit)
 {
-    u_char               *p, *last;
-    ngx_str_t            *addr;
-    ngx_connection_t     *c;
-    struct flow_request  *in;
+    u_char                    *p, *last;
+    ngx_str_t                 *addr, *host;
+    ngx_connection_t          *c;
+    struct flow_request       *in;
+    ngx_http_core_srv_conf_t  *cscf;
 
     c = r->connection;
     in = &visit->in;
@@ -40,10 +41,20 @@ ngx_http_weir_request(ngx_http_request_t *r, ngx_http_weir_visit_t *visit)
     in->target.data = (char *) r->unparsed_uri.data;
     in->target.size = r->unparsed_uri.len;
 
-    /* the authority of an absolute target or :authority, else Host; checked and lower-cased by nginx */
+    /*
+     * The authority of an absolute target or :authority, else Host; checked and lower-cased by nginx. Without any (HTTP/1.0) what
+     * nginx itself takes for $host and tells the backend: the server's name.
+     */
 
-    in->host.data = (char *) r->headers_in.server.data;
-    in->host.size = r->headers_in.server.len;
+    host = &r->headers_in.server;
+
+    if (host->len == 0) {
+        cscf = ngx_http_get_module_srv_conf(r, ngx_http_core_module);
+        host = &cscf->server_name;
+    }
+
+    in->host.data = (char *) host->data;
+    in->host.size = host->len;
 
     in->has_peer = ngx_http_weir_address(c->sockaddr, &in->peer);
 
@@ -57,7 +68,7 @@ ngx_http_weir_request(ngx_http_request_t *r, ngx_http_weir_visit_t *visit)
 
     in->header = ngx_http_weir_header;
     in->variable = ngx_http_weir_get_variable;
-    in->door = r;
+    in->door = visit;
 }
 
 
@@ -96,22 +107,37 @@ ngx_http_weir_address(struct sockaddr *sa, struct address *out)
 }
 
 
+/*
+ * A thousand lines of one name, asked for one after the other, are one walk through the list: it goes on where the line before was
+ * found.
+ */
+
 static bool
 ngx_http_weir_header(void *door, struct text name, unsigned nth,
     struct text *value)
 {
-    ngx_uint_t           i;
-    ngx_list_part_t     *part;
-    ngx_table_elt_t     *header;
-    ngx_http_request_t  *r = door;
+    ngx_uint_t               i;
+    ngx_list_part_t         *part;
+    ngx_table_elt_t         *header;
+    ngx_http_weir_visit_t   *visit = door;
+    ngx_http_weir_cursor_t  *cursor = &visit->cursor;
 
-    part = &r->headers_in.headers.part;
-    header = part->elts;
+    if (nth != 0 && cursor->name == name.data && cursor->nth == nth) {
+        part = cursor->part;
+        i = cursor->i;
+        nth = 0;
 
-    for (i = 0; /* void */ ; i++) {
+    } else {
+        part = &visit->request->headers_in.headers.part;
+        i = 0;
+        cursor->nth = nth;
+    }
+
+    for (header = part->elts; /* void */ ; i++) {
 
         if (i >= part->nelts) {
             if (part->next == NULL) {
+                cursor->name = NULL;
                 return false;
             }
 
@@ -128,6 +154,11 @@ ngx_http_weir_header(void *door, struct text name, unsigned nth,
             continue;
         }
 
+        cursor->name = name.data;
+        cursor->nth++;
+        cursor->part = part;
+        cursor->i = i + 1;
+
         value->data = (char *) header[i].value.data;
         value->size = header[i].value.len;
 
@@ -141,7 +172,7 @@ ngx_http_weir_get_variable(void *door, struct text name, struct text *value)
 {
     ngx_str_t                   key;
     u_char                      lower[256];
-    ngx_http_request_t         *r = door;
+    ngx_http_weir_visit_t      *visit = door;
     ngx_http_variable_value_t  *v;
 
     if (name.size > sizeof(lower)) {
@@ -151,7 +182,7 @@ ngx_http_weir_get_variable(void *door, struct text name, struct text *value)
     key.data = lower;
     key.len = name.size;
 
-    v = ngx_http_get_variable(r, &key,
+    v = ngx_http_get_variable(visit->request, &key,
                               ngx_hash_strlow(lower, (u_char *) name.data,
                                               name.size));
 
