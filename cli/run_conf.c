@@ -121,8 +121,13 @@ static void folders(const struct run *run, FILE *out)
 static void proxying(const struct image *image, FILE *out)
 {
 	bool trusts = image->trusted.count > 0;
-	fputs("    map $http_upgrade $weir_connection { default upgrade; \"\" \"\"; }\n"
-	      "    map $http_host $weir_host { default $http_host; \"\" $host; }\n",
+	/* Only websockets are upgraded: through another protocol (h2c) any number of requests would follow the
+	 * one that was counted. The backend is told the host that was decided on: the authority of an
+	 * absolute target if there is one, and the Host header, which may have a port, only if it is the same. */
+	fputs("    map $http_upgrade $weir_upgrade { default \"\"; ~*^websocket$ websocket; }\n"
+	      "    map $weir_upgrade $weir_connection { default upgrade; \"\" \"\"; }\n"
+	      "    map \"$host $http_host\" $weir_host { default $host; \"~*^(\\S+) \\1\\.?(:\\d*)?$\" "
+	      "$http_host; }\n",
 	      out);
 	if (trusts)
 		fputs("    map $http_x_forwarded_proto $weir_proto { default $http_x_forwarded_proto; \"\" "
@@ -134,7 +139,8 @@ static void proxying(const struct image *image, FILE *out)
 		"    proxy_http_version 1.1;\n"
 		"    proxy_set_header Host $weir_host;\n"
 		"    proxy_set_header Connection $weir_connection;\n"
-		"    proxy_set_header Upgrade $http_upgrade;\n"
+		"    proxy_set_header Upgrade $weir_upgrade;\n"
+		"    proxy_set_header HTTP2-Settings \"\";\n"
 		"    proxy_set_header X-Real-IP %s;\n"
 		"    proxy_set_header X-Forwarded-For %s;\n"
 		"    proxy_set_header X-Forwarded-Proto %s;\n"
