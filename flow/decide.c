@@ -7,7 +7,8 @@
  * shows at the first charge, where little has to be given back. What was charged before a late refusal is
  * given back; in between, others may have been refused for its sake, never admitted.
  *
- * Shadow limits and exempt requests are counted after that, in their own state, and change nothing.
+ * Shadow limits are judged after that, in their own state, and change nothing. An exempt request is charged to
+ * nothing: a health check must not use up what clients share.
  */
 #include "flow/read.h"
 
@@ -146,18 +147,21 @@ static bool decide_enforced(struct flow *flow)
 	return pass && (flow->dry || charge_all(flow));
 }
 
-/* Shadow and exempt: judged always, charged only with a request that passes. */
+/* Shadow: judged always, charged only with a request that passes. Exempt: described, for explain. */
 static void decide_aside(struct flow *flow, struct flow_hit *hit, bool pass)
 {
+	if (hit->exempt) {
+		peek(flow, hit);
+		hit->allowed = true;
+		return;
+	}
 	if (hit->denied)
 		hit->allowed = false;
 	else if (pass && !flow->dry)
 		charge(flow, hit);
 	else
 		peek(flow, hit);
-	if (hit->exempt)
-		hit->allowed = true;
-	else if (!hit->allowed)
+	if (!hit->allowed)
 		punish(flow, hit);
 }
 

@@ -95,7 +95,7 @@ struct flow_hit {
 	const struct image_exception *exception; /* the entry that exempts it */
 	uint64_t delay_ns;			 /* leaky bucket: how long it is to wait */
 	bool shadow;	/* judged and charged in its own state; changes nothing else */
-	bool exempt;	/* counted if it fits, never refuses */
+	bool exempt;	/* told in the statistics, charged to nothing, never refuses */
 	bool skipped;	/* takes no part: a preflight, or without its key */
 	bool missing;	/* a part of the key is missing; what `missing` says was done */
 	bool denied;	/* ... and that was deny */
