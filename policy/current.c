@@ -5,65 +5,38 @@
  * It is copied into memory of our own rather than mapped: it is small, and a file that somebody cuts short
  * would otherwise kill the worker that looks at it (SIGBUS).
  */
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "policy/builder.h"
 #include "policy/publish.h"
-#include "table/file.h"
+#include "table/beside.h"
+#include "table/ledger.h"
 
 #define TRIES 20u
 
-/* All of it, or false with a sentence. */
-static bool read_all(int fd, char *bytes, size_t size, const struct why *why)
+/* A published image? Takes `bytes` over. */
+static enum weir_error adopt(void *bytes, size_t size, struct policy_image **out, const struct why *why)
 {
-	for (size_t at = 0; at < size;) {
-		ssize_t got = pread(fd, bytes + at, size - at, (off_t)at);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0) {
-			why_error(why, WEIR_SYSTEM, "%s", got < 0 ? strerror(errno) : "it ends early");
-			return false;
-		}
-		at += (size_t)got;
-	}
-	return true;
-}
-
-static enum weir_error read_image(int fd, struct policy_image *out, const struct why *why)
-{
-	struct stat st;
-	struct image *image;
+	struct image *image = bytes;
+	struct policy_image *made = NULL;
 	enum weir_error error = WEIR_OK;
 
-	if (fstat(fd, &st) != 0) {
-		why_error(why, WEIR_SYSTEM, "fstat: %s", strerror(errno));
-		return WEIR_SYSTEM;
-	}
-	if (st.st_size < (off_t)sizeof *image || st.st_size > (off_t)BUILDER_SIZE_MAX) {
-		why_error(why, WEIR_BAD_IMAGE, "%lld bytes are no policy image", (long long)st.st_size);
-		return WEIR_BAD_IMAGE;
-	}
-	image = malloc((size_t)st.st_size);
-	if (!image)
-		return WEIR_NO_MEMORY;
-	if (!read_all(fd, (char *)image, (size_t)st.st_size, why))
-		error = WEIR_SYSTEM;
-	else if (!image_check(image, (size_t)st.st_size, why->text, why->size))
+	if (size < sizeof *image)
+		error = why_error(why, WEIR_BAD_IMAGE, "%zu bytes are no policy image", size);
+	else if (!image_check(image, size, why->text, why->size))
 		error = WEIR_BAD_IMAGE;
 	else if (image->checksum != image_checksum(image))
 		error = why_error(why, WEIR_BAD_IMAGE, "its checksum is wrong");
 	else if (image->generation == 0)
 		error = why_error(why, WEIR_BAD_IMAGE, "it was never published");
-	if (error != WEIR_OK) {
+	else if (!(made = calloc(1, sizeof *made)))
+		error = why_error(why, WEIR_NO_MEMORY, "out of memory");
+	if (!made) {
 		free(image);
 		return error;
 	}
-	*out = (struct policy_image){.image = image, .size = (size_t)st.st_size, .references = 1};
+	*made = (struct policy_image){.image = image, .size = size, .references = 1};
+	*out = made;
 	return WEIR_OK;
 }
 
@@ -71,26 +44,23 @@ enum weir_error publish_read(struct table *table, struct policy_image **out, cha
 {
 	char sentence[256] = "";
 	const struct why inner = {sentence, sizeof sentence}, outer = {why, size};
-	struct policy_image *image = calloc(1, sizeof *image);
-	enum weir_error error = WEIR_NO_MEMORY;
-	int fd = -1;
+	void *bytes;
+	size_t got;
+	enum weir_error error = table_beside_read(table, BESIDE_POLICY, BUILDER_SIZE_MAX, &bytes, &got,
+						  &outer);
 
 	*out = NULL;
-	if (image)
-		error = file_open_beside(table, PUBLISH_SUFFIX, false, &fd);
+	if (error == WEIR_BAD_SIZE)
+		return WEIR_BAD_IMAGE;
 	if (error == WEIR_NOT_FOUND)
-		error = WEIR_NO_POLICY;
-	if (error == WEIR_OK)
-		error = read_image(fd, image, &inner);
-	if (fd >= 0)
-		close(fd);
-	if (error != WEIR_OK || !image) {
-		free(image);
-		return why_error(&outer, error, "%s" PUBLISH_SUFFIX ": %s", table_path(table),
-				 *sentence ? sentence : weir_error_sentence(error));
-	}
-	*out = image;
-	return WEIR_OK;
+		return why_error(&outer, WEIR_NO_POLICY, "%s" BESIDE_POLICY ": %s", table_path(table),
+				 weir_error_sentence(WEIR_NO_POLICY));
+	if (error != WEIR_OK)
+		return error;
+	error = adopt(bytes, got, out, &inner);
+	if (error != WEIR_OK)
+		why_error(&outer, error, "%s" BESIDE_POLICY ": %s", table_path(table), sentence);
+	return error;
 }
 
 bool publish_rows_stand(struct table *table, const struct image *image)
@@ -131,7 +101,7 @@ enum weir_error policy_current(struct table *table, struct policy_image **out, c
 			break;
 	}
 	return why_error(&reason, WEIR_BAD_IMAGE,
-			 "%s" PUBLISH_SUFFIX ": it is not generation %llu of this table", table_path(table),
+			 "%s" BESIDE_POLICY ": it is not generation %llu of this table", table_path(table),
 			 (unsigned long long)generation);
 }
 

@@ -8,13 +8,10 @@
  */
 #include "policy/publish.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
-#include "table/file.h"
+#include "table/beside.h"
 #include "table/ledger.h"
 
 #define PATIENCE_MS 5000u
@@ -89,43 +86,6 @@ static enum weir_error assign_rows(struct table *table, struct image *image, con
 	return WEIR_OK;
 }
 
-static bool write_all(int fd, const char *bytes, size_t size)
-{
-	for (size_t at = 0; at < size;) {
-		ssize_t put = pwrite(fd, bytes + at, size - at, (off_t)at);
-
-		if (put < 0 && errno != EINTR)
-			return false;
-		if (put > 0)
-			at += (size_t)put;
-	}
-	return true;
-}
-
-/* In a file without a name until it is whole. */
-static enum weir_error replace_file(struct table *table, const struct image *image, const struct why *why)
-{
-	char sentence[256] = "", name[NAME_MAX + 1];
-	const struct why inner = {sentence, sizeof sentence};
-	struct file_new file;
-	bool taken;
-	enum weir_error error = file_make(table->folder, image->size, &file, &inner);
-
-	if (error == WEIR_OK) {
-		if (!write_all(file.fd, (const char *)image, image->size))
-			error = why_error(&inner, errno == ENOSPC ? WEIR_NO_SPACE : WEIR_SYSTEM, "write: %s",
-					  strerror(errno));
-		snprintf(name, sizeof name, "%s" PUBLISH_SUFFIX, table->name);
-		if (error == WEIR_OK)
-			error = file_name(&file, name, true, &taken, &inner);
-		file_drop(&file);
-	}
-	if (error != WEIR_OK)
-		why_error(why, error, "%s" PUBLISH_SUFFIX ": %s", table_path(table),
-			  *sentence ? sentence : weir_error_sentence(error));
-	return error;
-}
-
 /* Under the lock. `old`: what lies there now, NULL if that is nothing sound. */
 static enum weir_error publish(struct table *table, const struct image *image, const struct image *old,
 			       struct publish_report *report, const struct why *why)
@@ -154,7 +114,7 @@ static enum weir_error publish(struct table *table, const struct image *image, c
 	error = assign_rows(table, copy, why);
 	if (error == WEIR_OK) {
 		copy->checksum = image_checksum(copy);
-		error = replace_file(table, copy, why);
+		error = table_beside_replace(table, BESIDE_POLICY, copy, copy->size, why);
 	}
 	if (error == WEIR_OK) {
 		table_set_generation(table, copy->generation);
@@ -175,10 +135,11 @@ enum weir_error policy_publish_within(struct table *table, const struct image *i
 	memset(report, 0, sizeof *report);
 	error = ledger_lock(table, wait_ms);
 	if (error == WEIR_BUSY)
-		return why_error(&reason, error, "%s.ledger: another publisher has held the lock for %u ms",
+		return why_error(&reason, error,
+				 "%s" BESIDE_LEDGER ": another publisher has held the lock for %u ms",
 				 table_path(table), wait_ms);
 	if (error != WEIR_OK)
-		return why_error(&reason, error, "%s.ledger: %s", table_path(table),
+		return why_error(&reason, error, "%s" BESIDE_LEDGER ": %s", table_path(table),
 				 weir_error_sentence(error));
 	if (publish_read(table, &old, NULL, 0) == WEIR_NO_MEMORY)
 		error = why_error(&reason, WEIR_NO_MEMORY, "out of memory");

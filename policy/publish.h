@@ -5,8 +5,6 @@
 
 #include "policy/policy.h"
 
-#define PUBLISH_SUFFIX ".policy"
-
 /* Reads <table>.policy into memory of its own and checks it, whatever its generation and rows. */
 enum weir_error publish_read(struct table *table, struct policy_image **out, char *why, size_t size);
 /* Are the rows that the image names in the ledger, and those of its counters? */

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "table/beside.h"
+
 static bool others_write(const struct stat *st)
 {
 	return st->st_mode & (S_IWGRP | S_IWOTH);
@@ -47,7 +49,7 @@ enum weir_error file_folder(const char *path, bool create, int *folder, const ch
 	*name = slash ? slash + 1 : path;
 	if (**name == '\0')
 		return why_error(why, WEIR_FOREIGN, "%s: names a folder, not a file", path);
-	if (strlen(path) + sizeof ".ledger" > sizeof text || strlen(*name) > NAME_MAX - 16)
+	if (strlen(path) + sizeof BESIDE_LEDGER > sizeof text || strlen(*name) > NAME_MAX - 16)
 		return why_error(why, WEIR_SYSTEM, "%s: too long", path);
 	if (!slash)
 		strcpy(text, ".");

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "table/atomic.h"
+#include "table/beside.h"
 #include "table/file.h"
 #include "table/ledger_file.h"
 
@@ -54,7 +55,7 @@ static enum weir_error create(struct table *table, bool replace)
 	struct ledger_header header = {LEDGER_MAGIC, LAYOUT_VERSION, 0, table->table_id};
 	if (pwrite(file.fd, &header, sizeof header, 0) != sizeof header)
 		error = WEIR_SYSTEM;
-	snprintf(name, sizeof name, "%s.ledger", table->name);
+	snprintf(name, sizeof name, "%s" BESIDE_LEDGER, table->name);
 	if (error == WEIR_OK)
 		error = file_name(&file, name, replace, &taken, &nobody);
 	file_drop(&file);
@@ -84,7 +85,7 @@ static bool current(const struct table *table, const struct ledger_writer *write
 {
 	struct stat named, here;
 	char name[NAME_MAX + 1];
-	snprintf(name, sizeof name, "%s.ledger", table->name);
+	snprintf(name, sizeof name, "%s" BESIDE_LEDGER, table->name);
 	return fstatat(table->folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
 	       fstat(writer->fd, &here) == 0 && named.st_ino == here.st_ino && named.st_dev == here.st_dev;
 }
@@ -125,7 +126,7 @@ static enum weir_error try_lock(struct table *table, unsigned *timeout_ms, struc
 	struct ledger_writer *writer = calloc(1, sizeof *writer);
 	if (!writer)
 		return WEIR_NO_MEMORY;
-	enum weir_error error = file_open_beside(table, ".ledger", true, &writer->fd);
+	enum weir_error error = file_open_beside(table, BESIDE_LEDGER, true, &writer->fd);
 	if (error == WEIR_NOT_FOUND) {
 		error = create(table, false);
 	} else if (error == WEIR_OK && (error = wait_for(writer->fd, timeout_ms)) == WEIR_OK &&

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "table/beside.h"
 #include "table/file.h"
 #include "table/ledger_file.h"
 #include "table/recall.h"
@@ -39,7 +40,7 @@ void ledger_follow(struct table *table)
 	struct handle_ledger *ledger = &table->ledger;
 	struct stat st;
 
-	if (ledger->fd < 0 && file_open_beside(table, ".ledger", false, &ledger->fd) != WEIR_OK)
+	if (ledger->fd < 0 && file_open_beside(table, BESIDE_LEDGER, false, &ledger->fd) != WEIR_OK)
 		return;
 	if (fstat(ledger->fd, &st) != 0 || (uint64_t)st.st_size <= ledger->size ||
 	    st.st_size < (off_t)LAYOUT_PAGE)
