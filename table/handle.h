@@ -45,8 +45,8 @@ struct table {
 	uint64_t pair_count;
 	struct layout_header *header; /* shared */
 	struct siphash_key secret;
-	struct stats_area *area;      /* own; a private dummy if read-only */
-	struct process_line *process; /* own; NULL if read-only */
+	struct stats_area *area;      /* own; a private dummy if read-only or retired */
+	struct process_line *process; /* own; NULL if read-only or retired */
 	struct handle_ledger ledger;
 	struct handle_clock clock;
 	uint32_t shun[HANDLE_SHUN];
@@ -62,7 +62,7 @@ struct table {
 	uint32_t process_index;
 	uint64_t process_offset; /* of `processes` in the file: where the liveness locks are */
 	uint64_t table_id;
-	bool read_only;
+	bool read_only; /* opened so, or retired: no process slot, and `area` is on the heap */
 	int fd, folder;
 	dev_t device;
 	ino_t inode;
@@ -81,6 +81,8 @@ void clock_begin(struct layout_header *header);
 /* process.c: takes and gives back a process slot. */
 enum weir_error process_open(struct table *table);
 void process_close(struct table *table);
+/* Statistics of one's own where nobody reads them. False: out of memory. */
+bool process_do_without(struct table *table);
 bool process_alive(struct table *table, uint32_t index);
 
 /* ledger_read.c: the handle's own part; nothing is mapped before a row is asked for. */

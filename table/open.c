@@ -144,10 +144,8 @@ static enum weir_error join(struct table *table, const struct why *why)
 		return why_error(why, error,
 				 error == WEIR_DAMAGED ? "its clock is damaged" : "cannot lock its clock: %s",
 				 strerror(errno));
-	if (table->read_only) {
-		table->area = calloc(1, sizeof *table->area);
-		return table->area ? WEIR_OK : why_error(why, WEIR_NO_MEMORY, "out of memory");
-	}
+	if (table->read_only)
+		return process_do_without(table) ? WEIR_OK : why_error(why, WEIR_NO_MEMORY, "out of memory");
 	error = process_open(table);
 	if (error == WEIR_BUSY)
 		return why_error(why, error, "all %u process slots are taken", table->process_slots);

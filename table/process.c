@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "table/atomic.h"
@@ -66,6 +67,27 @@ void process_close(struct table *table)
 	struct flock range = byte_of(table, table->process_index, F_UNLCK);
 	fcntl(table->fd, F_OFD_SETLK, &range);
 	table->process = NULL;
+}
+
+bool process_do_without(struct table *table)
+{
+	struct stats_area *area = aligned_alloc(64, sizeof *area);
+	if (!area)
+		return false;
+	memset(area, 0, sizeof *area);
+	table->area = area;
+	return true;
+}
+
+/* From here on the handle is a read-only one. In this order: what it counts goes elsewhere before the slot can
+ * have another owner (I10), and it has stopped deciding before its hold ends (I8). */
+void table_retire(struct table *table)
+{
+	if (table->read_only || !process_do_without(table))
+		return;
+	ledger_unlock(table);
+	table->read_only = true;
+	process_close(table);
 }
 
 bool process_alive(struct table *table, uint32_t index)

@@ -40,6 +40,10 @@ struct table_options {
  * the folder's owner, that others can write, symlinks, and geometry that does not add up. */
 enum weir_error table_open(const struct table_options *options, struct table **out, char *why, size_t size);
 void table_close(struct table **table); /* NULL-safe; frees the process slot */
+/* Gives the process slot back, for one who has decided for the last time but still looks at what was decided: from
+ * now on the handle is as one opened for reading (table_charge: TABLE_NO_ROOM), and holds no generation. There
+ * are few slots, and a response may take hours. Out of memory: the slot stays until table_close. */
+void table_retire(struct table *table);
 /* Bytes that the file system of a new table must have free: for table and ledger as they begin, and for the
  * images of usual policies (a large one takes twice its size: an edit stands beside the one in force until it
  * replaces it). 0: no such table can be made. */

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* retire: slow clients held the process slots of servers that had long been reloaded, until new ones found none.
+ * A handle that decides no more gives its slot back, and its owner goes on looking. */
+#include "table/atomic.h"
+#include "table/handle.h"
+#include "tests/table/rig.h"
+#include "tests/tap.h"
+
+static const struct stats_event EVENT = {.at = 1, .kind = STATS_EVENT_REFUSED, .length = 1, .text = "a"};
+
+/* Everything a request does that began before. */
+static void look_on(struct table *table, const struct table_key *key, uint32_t row, const struct algo_time *t)
+{
+	struct table_look look;
+	struct algo_time now;
+	is_u64(table_charge(table, key, row, t, 1, &look), TABLE_NO_ROOM, "a retired handle cannot charge");
+	table_punish(table, key, row, t, 1, &look);
+	table_give_back(table, key, row, t, t->now, 1);
+	ok(!table_forget(table, key) && table_forget_limit(table, 5) == 0, "nor forget");
+	is_u64(ledger_lock(table, 0), WEIR_READ_ONLY, "nor write the ledger");
+	table_set_generation(table, 99);
+	table_hold_generation(table, 1);
+	stats_add(&stats_limit(table, 3)->allowed, 1000);
+	stats_add(&stats_process(table)->decisions, 1000);
+	stats_event(table, &EVENT);
+	table_time(table, &now);
+	ok(now.now >= t->now, "it has the time");
+	table_peek(table, key, row, t, 1, &look);
+	ok(!look.allowed, "and sees what is there");
+	is_u64(table_generation(table), 7, "and what is published");
+}
+
+static void check_retire(void)
+{
+	struct rig rig = rig_new(TABLE_SIZE_MIN, 1);
+	struct table *old = rig_open(&rig), *eye = rig_open_as(&rig, true), *next;
+	struct algo_numbers numbers = rig_token(2, RIG_SECOND * 3600, 2);
+	uint32_t row = rig_row(old, 5, &numbers, 1);
+	struct table_key key = rig_key(old, 1, 1);
+	uint64_t digest = table_key_digest(old, "key", 3);
+	struct algo_time t;
+	struct table_look look;
+	struct stats_limit sum;
+	struct stats_process process;
+	struct stats_event event;
+
+	table_set_generation(old, 7);
+	table_hold_generation(old, 7);
+	table_time(old, &t);
+	is_u64(table_charge(old, &key, row, &t, 2, &look), TABLE_CHARGED, "an old owner decides");
+	stats_add(&stats_limit(old, 3)->allowed, 5);
+	uint64_t nonce = old->process->nonce;
+	ok(nonce > 0, "and has made a claim");
+	is_u64(rig_try_open(&rig, false, &next), WEIR_BUSY, "it has the only slot");
+
+	is_u64(ledger_lock(old, 0), WEIR_OK, "even in the middle of publishing");
+	table_retire(old);
+	ok(!process_alive(eye, 0), "it gives the slot back");
+	is_u64(atomic_get(&eye->processes[0].held), 0, "and holds no generation");
+	next = rig_open(&rig);
+	is_u64(next->process_index, 0, "another has the slot");
+	is_u64(ledger_lock(next, 0), WEIR_OK, "and the lock of the ledger");
+	ledger_unlock(next);
+
+	look_on(old, &key, row, &t);
+	is_u64(atomic_get(&eye->processes[0].held), 7, "I8: the generation is held by the new owner");
+	is_u64(next->process->nonce, nonce, "I4: the counter of claims is where it was");
+	stats_limit_sum(eye, 3, &sum);
+	is_u64(sum.allowed, 5, "I10: what a retired handle counts, it counts for itself");
+	stats_process_sum(eye, &process);
+	is_u64(process.decisions, 0, "I10: of the process too");
+	is_u64(stats_events(eye, &event, 1), 0, "I10: and events");
+	ok(table_key_digest(old, "key", 3) == digest, "the key's digest is what it was");
+
+	struct table_key other = rig_key(next, 2, 1);
+	is_u64(table_charge(next, &other, row, &t, 1, &look), TABLE_CHARGED, "the new owner decides");
+	is_u64(next->process->nonce, nonce + 1, "I4: with the claim after the last");
+	is_u64(table_charge(next, &key, row, &t, 1, &look), TABLE_REFUSED, "what was charged is charged");
+	stats_add(&stats_limit(next, 3)->allowed, 1);
+	stats_limit_sum(eye, 3, &sum);
+	is_u64(sum.allowed, 6, "the statistics go on");
+
+	table_retire(old);
+	ok(process_alive(eye, 0), "retiring twice takes nothing from the new owner");
+	table_close(&old);
+	ok(process_alive(eye, 0), "nor does closing");
+	is_u64(census_check(eye, NULL, NULL), 0, "the table is sound");
+	table_retire(eye);
+	ok(eye->read_only, "a reader has nothing to give back");
+	table_close(&next);
+	table_close(&eye);
+	rig_free(&rig);
+}
+
+int main(void)
+{
+	check_retire();
+	return done_testing();
+}
