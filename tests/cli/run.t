@@ -115,7 +115,8 @@ is_(g.get(source="127.0.0.4").status, 200, "after SIGHUP it serves on")
 results = []
 threads = [threading.Thread(target=lambda: results.append(request(g.port, "GET", "/slow", source="127.0.0.5"))) for _ in range(4)]
 [t.start() for t in threads]
-ok(wait_until(lambda: len(results) >= 1, 5), "one passes, three wait their turn")
+slow = lambda: json.loads(weir("show", "--json", "--table", g.said["table"], "--limit", "slow").stdout)["limits"][0]["allowed"]
+ok(wait_until(lambda: slow() == 4, 5), "four are admitted: one passes, three wait their turn")
 started = time.monotonic()
 g.process.send_signal(signal.SIGINT)
 g.process.send_signal(signal.SIGTERM)
