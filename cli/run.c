@@ -120,7 +120,8 @@ int run_command(int argc, char **argv)
 			 "backend that the policy's\n"
 			 "`gateway` (or --to) names. Edits of the policy are in force at the next request. "
 			 "SIGTERM or Ctrl-C ends\n"
-			 "it: requests in flight have ten seconds (a second signal, a second or more later, cuts "
+			 "it: requests in flight have ten seconds (a second signal, a second or more later, "
+			 "cuts "
 			 "them off); then the\n"
 			 "table and all state are removed. SIGHUP reloads nginx.\n",
 		.rules = rules,
