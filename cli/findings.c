@@ -20,8 +20,7 @@ void findings_print(const struct policy *policy)
 
 json_t *findings_json(const struct policy *policy)
 {
-	static const char *const SEVERITY[] = {
-		[POLICY_ERROR] = "error", [POLICY_WARNING] = "warning", [POLICY_NOTE] = "note"};
+	static const char *const SEVERITY[] = {[POLICY_ERROR] = "error", [POLICY_WARNING] = "warning"};
 	json_t *list = json_array();
 	for (size_t i = 0; i < policy->finding_count; i++) {
 		const struct policy_finding *finding = &policy->findings[i];

@@ -114,22 +114,8 @@ static struct image_span compile_key(struct compiler *c, const struct model_limi
 
 		part.name = builder_text(&c->builder, limit->key_names[i]);
 		((struct image_key_part *)builder_at(&c->builder, span.offset))[i] = part;
-		if (part.kind == IMAGE_KEY_VAR)
-			image_of(c)->uses |= IMAGE_USES_VARIABLES;
 	}
 	return span;
-}
-
-static void note_uses(struct compiler *c, const struct model_limit *limit)
-{
-	for (size_t i = 0; i < limit->rate_count; i++) {
-		const struct algo_numbers *numbers = &limit->rates[i].numbers;
-
-		if (numbers->kind == ALGO_FIXED_WINDOW && numbers->align != ALGO_FIRST_REQUEST)
-			image_of(c)->uses |= IMAGE_USES_WALL;
-		if (numbers->kind == ALGO_LEAKY_BUCKET)
-			image_of(c)->uses |= IMAGE_USES_DELAY;
-	}
 }
 
 static void compile_limit(struct compiler *c, uint32_t number, uint32_t respond)
@@ -148,7 +134,6 @@ static void compile_limit(struct compiler *c, uint32_t number, uint32_t respond)
 						      limit->paths_exact);
 	struct image_limit *out;
 
-	note_uses(c, limit);
 	if (in_force && limit->clause_count == 0) {
 		c->entries = arena_grow(&c->arena, c->entries, c->entry_count, &c->entry_capacity,
 					sizeof *c->entries);

@@ -8,15 +8,7 @@
 
 static const char *severity_word(enum policy_severity severity)
 {
-	switch (severity) {
-	case POLICY_ERROR:
-		return "error";
-	case POLICY_WARNING:
-		return "warning";
-	case POLICY_NOTE:
-		break;
-	}
-	return "note";
+	return severity == POLICY_ERROR ? "error" : "warning";
 }
 
 /* The underline: tabs are repeated so that the caret stands where the terminal puts the word. */

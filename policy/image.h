@@ -16,7 +16,7 @@
 #include "policy/text.h"
 
 #define IMAGE_MAGIC	  UINT64_C(0x31474d4952494557) /* "WEIRIMG1" */
-#define IMAGE_LAYOUT	  1u
+#define IMAGE_LAYOUT	  2u
 #define IMAGE_HITS_MAX	  1024u /* most counters one request may meet: checked when compiling */
 #define IMAGE_PATH_MAX	  2048u /* longest normalised path that is matched, in bytes */
 #define IMAGE_SEGMENT_MAX 255u	/* bytes of one segment that are kept: longer ones are all alike after that */
@@ -246,12 +246,8 @@ struct image {
 	uint32_t ipv6_prefix;		  /* 32..128 */
 	uint32_t hits_max;		  /* most counters that one request can meet */
 	uint32_t deny_status;		  /* 403 */
-	uint32_t uses;			  /* IMAGE_USES_*: what a door must be able to give */
 	struct image_gateway gateway;
 };
-#define IMAGE_USES_WALL	     1u /* some counter is aligned to the wall clock */
-#define IMAGE_USES_DELAY     2u /* some limit delays */
-#define IMAGE_USES_VARIABLES 4u
 
 /* Sound in itself? Every span inside and aligned, every index in range, tries trees, texts printable where
  * shown, names of kinds and modes known; in time linear in `size`, whatever the bytes. `bytes` must be

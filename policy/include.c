@@ -195,7 +195,7 @@ static void join_source(struct load *load, const struct source *source, struct n
 
 	if (!yaml_read(load, source, &tree))
 		return;
-	if (tree.kind == NODE_EMPTY && !source->includer && !load->options->limit)
+	if (tree.kind == NODE_EMPTY && !source->includer)
 		diag_error(load, tree.mark,
 			   "the policy is empty; the smallest one is limits: {per-ip: 50/s}");
 	if (tree.kind == NODE_EMPTY || !words_check(load, &tree, SECTION_FILE, "the file"))

@@ -104,24 +104,15 @@ void limit_read(struct load *load, const struct node *name, const struct node *v
 	limit->preflight_exempt = preflight_exempt(limit);
 }
 
-void limits_read(struct load *load, const struct node *node, const struct node *option)
+void limits_read(struct load *load, const struct node *node)
 {
-	static const struct text name = TEXT("default");
 	struct model *model = &load->model;
 	size_t count = node && node->kind == NODE_MAP ? node->count : 0;
 
 	if (node && (node->kind == NODE_SCALAR || node->kind == NODE_LIST))
 		diag_error(load, node->mark, "limits have names: write NAME: {rate: 50/s}");
 	model->limits = arena_alloc(&load->arena, (count + 1) * sizeof *model->limits);
-	for (size_t i = 0; i < count; i++) {
-		const struct pair *pair = &node->pairs[i];
-		if (option && text_equal(pair->key.text, name))
-			diag_error(load, pair->key.mark,
-				   "a limit 'default' is here and on the command line (--limit)");
-		limit_read(load, &pair->key, &pair->value, &model->limits[model->limit_count++]);
-	}
-	if (option) {
-		struct node key = {.kind = NODE_SCALAR, .mark = option->mark, .text = name};
-		limit_read(load, &key, option, &model->limits[model->limit_count++]);
-	}
+	for (size_t i = 0; i < count; i++)
+		limit_read(load, &node->pairs[i].key, &node->pairs[i].value,
+			   &model->limits[model->limit_count++]);
 }

@@ -57,18 +57,14 @@ static void run(struct load *load)
 {
 	const struct policy_options *options = load->options;
 	struct model *model = &load->model;
-	struct node root = {.kind = NODE_MAP}, to, limit;
+	struct node root = {.kind = NODE_MAP}, to;
 
-	if (options->path || options->text) {
-		const struct source *source = source_read(load, name_of(options), text_of(options->text),
-							  NULL, (struct model_mark){0});
-		if (source)
-			include_all(load, source, &root);
-	}
+	const struct source *source = source_read(load, name_of(options), text_of(options->text), NULL,
+						  (struct model_mark){0});
+	if (source)
+		include_all(load, source, &root);
 	if (options->to)
 		to = option_node(load, "--to", options->to);
-	if (options->limit)
-		limit = option_node(load, "--limit", options->limit);
 
 	model->source = text_of(name_of(options));
 	load->respond = (struct model_respond){.status = 429,
@@ -78,7 +74,7 @@ static void run(struct load *load)
 	clients_read(load, yaml_get(&root, "clients"));
 	gateway_read(load, yaml_get(&root, "gateway"), options->to ? &to : NULL);
 	respond_read(load, yaml_get(&root, "respond"), "'respond'", &load->respond);
-	limits_read(load, yaml_get(&root, "limits"), options->limit ? &limit : NULL);
+	limits_read(load, yaml_get(&root, "limits"));
 	warn_limits(load);
 	model->source_hash = load->hash;
 }

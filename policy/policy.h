@@ -14,7 +14,7 @@
 
 #define POLICY_FINDINGS_MAX 20
 
-enum policy_severity { POLICY_ERROR, POLICY_WARNING, POLICY_NOTE };
+enum policy_severity { POLICY_ERROR, POLICY_WARNING };
 struct policy_finding {
 	enum policy_severity severity;
 	const char *file;	      /* as the user named it */
@@ -38,8 +38,7 @@ struct policy_options {
 	const char *path;	/* the policy file, "-": standard input */
 	const char *text;	/* if set: the text itself; path is only its name */
 	const char *name_space; /* part of every counter's identity; "policy" by default */
-	const char *to;		/* `weir run --to`: a gateway even without a file */
-	const char *limit;	/* `weir run --limit 50/s` */
+	const char *to;		/* `weir run --to`: the backend, instead of the file's */
 	int64_t wall;		/* seconds since 1970: judges `until`, becomes compiled_at; 0: now */
 };
 /* Never fails but by findings (an unreadable file is one). */

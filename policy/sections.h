@@ -49,8 +49,7 @@ void numbers_read(struct load *load, const struct node *node, bool complain, str
 void respond_read(struct load *load, const struct node *node, const char *where,
 		  struct model_respond *respond);
 
-/* `option` (may be NULL): the rate of a limit `default` that the command line asks for. */
-void limits_read(struct load *load, const struct node *node, const struct node *option);
+void limits_read(struct load *load, const struct node *node);
 /* One limit; `value` is its section or its bare rate. */
 void limit_read(struct load *load, const struct node *name, const struct node *value,
 		struct model_limit *limit);

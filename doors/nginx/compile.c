@@ -120,13 +120,11 @@ ngx_http_weir_report(ngx_conf_t *cf, struct policy *policy)
     for (i = 0; i < policy->finding_count; i++) {
         f = &policy->findings[i];
 
-        level = f->severity == POLICY_ERROR ? NGX_LOG_EMERG
-              : f->severity == POLICY_WARNING ? NGX_LOG_WARN : NGX_LOG_NOTICE;
+        level = f->severity == POLICY_ERROR ? NGX_LOG_EMERG : NGX_LOG_WARN;
 
         ngx_conf_log_error(level, cf, 0, "weir: %s:%ui:%ui: %s: %s", f->file,
                            (ngx_uint_t) f->line, (ngx_uint_t) f->column,
-                           f->severity == POLICY_ERROR ? "error"
-                           : f->severity == POLICY_WARNING ? "warning" : "note",
+                           f->severity == POLICY_ERROR ? "error" : "warning",
                            f->message);
     }
 

@@ -7,7 +7,7 @@
  *   === file NAME       another file, from the policy's folder
  *   === fill NAME SIZE  a file of SIZE letters
  *   === env NAME=VALUE  an environment variable
- *   === limit RATE      as `weir run --limit RATE`; === to URL likewise; === no file: without a policy
+ *   === to URL          as `weir run --to URL`
  *   === findings        what must be said; nothing: it is a good policy, and compiles to a sound image
  */
 #include <dirent.h>
@@ -24,8 +24,7 @@ struct setting { /* the case that is being gathered */
 	char title[160];
 	char env[8][64];
 	size_t env_count;
-	char limit[64], to[64];
-	bool no_file;
+	char to[64];
 };
 
 static size_t case_count;
@@ -73,10 +72,8 @@ static void empty_folder(void)
 
 static void check(const struct setting *setting, const char *expected)
 {
-	struct policy_options options = {.path = setting->no_file ? NULL : "policy.yaml",
-					 .limit = *setting->limit ? setting->limit : NULL,
-					 .to = *setting->to ? setting->to : NULL,
-					 .wall = WALL};
+	struct policy_options options = {
+		.path = "policy.yaml", .to = *setting->to ? setting->to : NULL, .wall = WALL};
 	struct policy policy;
 	char what[224], why[256] = "";
 
@@ -129,12 +126,8 @@ static void block(struct setting *setting, const char *heading, const char *body
 		size_t length = strcspn(rest, "=");
 		snprintf(name, sizeof setting->env[0], "%.*s", (int)length, rest);
 		setenv(name, rest + length + 1, 1);
-	} else if (begins(heading, "limit ", &rest)) {
-		snprintf(setting->limit, sizeof setting->limit, "%s", rest);
 	} else if (begins(heading, "to ", &rest)) {
 		snprintf(setting->to, sizeof setting->to, "%s", rest);
-	} else if (strcmp(heading, "no file") == 0) {
-		setting->no_file = true;
 	} else if (strcmp(heading, "findings") == 0) {
 		char *expected = strndup(body, size);
 		check(setting, expected);

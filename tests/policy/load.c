@@ -233,24 +233,14 @@ static void check_gateway(void)
 
 static void check_options(void)
 {
-	struct policy_options options = {.to = ":3000", .limit = "50/s"};
-	policy_free(&policy);
-	policy_load(&options, &policy);
-	ok(policy.image && policy.errors == 0 && policy.image->gateway.routes.count == 1 &&
-		   policy.image->limits.count == 1,
-	   "a gateway and a limit without any file");
-	ok(policy.image && text_equal(image_text(policy.image, image_limit_at(policy.image, 0)->name),
-				      TEXT("default")),
-	   "the limit is called default");
-
-	options = (struct policy_options){
-		.text = "gateway: {listen: 81, to: 1}\nlimits: {b: 50/s}", .to = "2", .limit = "60/s"};
+	struct policy_options options = {.text = "gateway: {listen: 81, to: 1}\nlimits: {b: 50/s}",
+					 .to = "2"};
 	policy_free(&policy);
 	policy_load(&options, &policy);
 	const struct image_route *routes = image_at(policy.image, policy.image->gateway.routes.offset);
-	ok(policy.image->limits.count == 2 && policy.image->gateway.routes.count == 1 &&
+	ok(policy.image->limits.count == 1 && policy.image->gateway.routes.count == 1 &&
 		   text_equal(image_text(policy.image, routes->to), TEXT("http://127.0.0.1:2")),
-	   "the command line's backend replaces the file's, its limit joins them");
+	   "the command line's backend replaces the file's");
 }
 
 static void check_respond(void)
