@@ -63,6 +63,7 @@ struct table {
 	uint64_t process_offset; /* of `processes` in the file: where the liveness locks are */
 	uint64_t table_id;
 	bool read_only; /* opened so, or retired: no process slot, and `area` is on the heap */
+	bool retired;
 	int fd, folder;
 	dev_t device;
 	ino_t inode;

@@ -86,8 +86,24 @@ void table_retire(struct table *table)
 	if (table->read_only || !process_do_without(table))
 		return;
 	ledger_unlock(table);
-	table->read_only = true;
+	table->read_only = table->retired = true;
 	process_close(table);
+}
+
+enum weir_error table_resume(struct table *table)
+{
+	struct stats_area *own = table->area;
+	struct algo_time now;
+	if (!table->retired)
+		return table->read_only ? WEIR_READ_ONLY : WEIR_OK;
+	enum weir_error error = process_open(table);
+	if (error != WEIR_OK)
+		return error;
+	free(own);
+	table->read_only = table->retired = false;
+	table_time(table, &now);
+	atomic_set(&table->process->opened_at, now.now);
+	return WEIR_OK;
 }
 
 bool process_alive(struct table *table, uint32_t index)

@@ -40,10 +40,14 @@ struct table_options {
  * the folder's owner, that others can write, symlinks, and geometry that does not add up. */
 enum weir_error table_open(const struct table_options *options, struct table **out, char *why, size_t size);
 void table_close(struct table **table); /* NULL-safe; frees the process slot */
-/* Gives the process slot back, for one who has decided for the last time but still looks at what was decided: from
- * now on the handle is as one opened for reading (table_charge: TABLE_NO_ROOM), and holds no generation. There
- * are few slots, and a response may take hours. Out of memory: the slot stays until table_close. */
+/* Gives the process slot back, for one who does not decide for a while but still looks at what was decided:
+ * from now on the handle is as one opened for reading (table_charge: TABLE_NO_ROOM), and holds no generation.
+ * There are few slots, and a response may take hours. Out of memory: the slot stays until table_close. */
 void table_retire(struct table *table);
+/* Takes a slot again, perhaps another one, and holds what is published now. An image that was mapped before may
+ * be decided with if it is still the published one; else its rows may be others' by now. WEIR_BUSY: there is
+ * none, the handle stays as it was. */
+enum weir_error table_resume(struct table *table);
 /* Bytes that the file system of a new table must have free: for table and ledger as they begin, and for the
  * images of usual policies (a large one takes twice its size: an edit stands beside the one in force until it
  * replaces it). 0: no such table can be made. */

@@ -86,14 +86,60 @@ static void check_retire(void)
 	ok(process_alive(eye, 0), "nor does closing");
 	is_u64(census_check(eye, NULL, NULL), 0, "the table is sound");
 	table_retire(eye);
-	ok(eye->read_only, "a reader has nothing to give back");
+	is_u64(table_resume(eye), WEIR_READ_ONLY, "a reader has nothing to give back");
 	table_close(&next);
 	table_close(&eye);
+	rig_free(&rig);
+}
+
+/* A last request comes after all. */
+static void check_resume(void)
+{
+	struct rig rig = rig_new(TABLE_SIZE_MIN, 2);
+	struct table *table = rig_open(&rig), *other = rig_open(&rig);
+	struct algo_numbers numbers = rig_token(2, RIG_SECOND * 3600, 2);
+	uint32_t row = rig_row(table, 5, &numbers, 1);
+	struct table_key key = rig_key(table, 1, 1);
+	struct algo_time t;
+	struct table_look look;
+	struct stats_limit sum;
+
+	table_set_generation(table, 7);
+	table_time(table, &t);
+	is_u64(table_charge(table, &key, row, &t, 1, &look), TABLE_CHARGED, "it decides");
+	is_u64(table_resume(table), WEIR_OK, "one that has not retired has nothing to take");
+	is_u64(table->process_index, 0, "and keeps its slot");
+	table_retire(table);
+	struct table *third = rig_open(&rig);
+	is_u64(table_resume(table), WEIR_BUSY, "retired, and no slot is free");
+	is_u64(table_charge(table, &key, row, &t, 1, &look), TABLE_NO_ROOM, "it goes on looking only");
+	table_close(&other);
+	table_set_generation(third, 8);
+	is_u64(table_resume(table), WEIR_OK, "one is free again");
+	is_u64(table->process_index, 1, "another than before");
+	is_u64(atomic_get(&table->process->held), 8, "I8: it holds what is published now");
+	ok(atomic_get(&table->process->opened_at) >= t.now, "since now");
+	is_u64(table_charge(table, &key, row, &t, 1, &look), TABLE_CHARGED, "it decides");
+	is_u64(table_charge(third, &key, row, &t, 1, &look), TABLE_REFUSED, "for everyone");
+	stats_add(&stats_limit(table, 3)->allowed, 1);
+	stats_limit_sum(third, 3, &sum);
+	is_u64(sum.allowed, 1, "and counts for everyone");
+	for (unsigned i = 0; i < 1000; i++) {
+		table_retire(table);
+		if (table_resume(table) != WEIR_OK)
+			rig_die("resume", "no slot");
+	}
+	ok(process_alive(third, 1), "a thousand times");
+	is_u64(census_check(third, NULL, NULL), 0, "the table is sound");
+	table_close(&table);
+	ok(!process_alive(third, 1), "and is gone at the end");
+	table_close(&third);
 	rig_free(&rig);
 }
 
 int main(void)
 {
 	check_retire();
+	check_resume();
 	return done_testing();
 }
