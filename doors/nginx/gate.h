@@ -3,7 +3,7 @@
  * gate: the policy at nginx's own door. What the files of this folder share.
  *
  *   conf.c     directives           compile.c  the policy, while nginx reads its configuration
- *   process.c  a worker starts and ends
+ *   process.c  a worker starts and ends        leave.c  it is told to end, and has responses to send
  *   publish.c  who puts a policy in force: once per started configuration      lock.c  one worker at a time
  *   world.c    table and image that decide, and when to change them      table.c  the handle
  *   visit.c    one request's visit: what is known of it
@@ -133,6 +133,13 @@ ngx_http_weir_world_t *ngx_http_weir_world(ngx_http_weir_main_conf_t *mcf, struc
 ngx_http_weir_world_t *ngx_http_weir_world_hold(ngx_http_weir_world_t *world);
 void ngx_http_weir_world_drop(ngx_http_weir_world_t *world);
 void ngx_http_weir_world_close(void);          /* the process ends */
+/* The process decides nothing for now and is to end: its slot of the table is free. */
+void ngx_http_weir_world_leave(ngx_http_weir_main_conf_t *mcf);
+
+/* leave.c. Calls ngx_http_weir_world_leave when the worker is told to exit; _soon: once more, after this round of events. */
+void ngx_http_weir_leave_init(ngx_cycle_t *cycle, ngx_http_weir_main_conf_t *mcf);
+void ngx_http_weir_leave_soon(void);
+void ngx_http_weir_leave_end(void);
 
 /* process.c */
 ngx_int_t ngx_http_weir_init_process(ngx_cycle_t *cycle);

@@ -27,6 +27,10 @@ ngx_http_weir_init_process(ngx_cycle_t *cycle)
         /* whatever fails is logged, and tried again at a request */
         (void) ngx_http_weir_world(mcf, &t);
         mcf->serving = 1;
+
+        if (ngx_process == NGX_PROCESS_WORKER) {
+            ngx_http_weir_leave_init(cycle, mcf);
+        }
     }
 
     return NGX_OK;
@@ -36,6 +40,7 @@ ngx_http_weir_init_process(ngx_cycle_t *cycle)
 void
 ngx_http_weir_exit_process(ngx_cycle_t *cycle)
 {
+    ngx_http_weir_leave_end();
     ngx_http_weir_log_flush();
     ngx_http_weir_world_close();
 }

@@ -21,10 +21,12 @@ static ngx_http_weir_world_t *ngx_http_weir_world_map(
 static void ngx_http_weir_world_follow(ngx_http_weir_main_conf_t *mcf,
     ngx_http_weir_world_t *world, ngx_uint_t replaced);
 static void ngx_http_weir_world_change(ngx_http_weir_world_t *world);
+static void ngx_http_weir_world_resume(void);
 
 
 static ngx_http_weir_world_t  *ngx_http_weir_current;
 static struct flow_recorder    ngx_http_weir_recorder;
+static ngx_uint_t              ngx_http_weir_away;        /* the current table's slot has been given back */
 static time_t                  ngx_http_weir_retry_at;
 static uint64_t                ngx_http_weir_unmappable;  /* generation word under which the image was bad */
 
@@ -34,6 +36,11 @@ ngx_http_weir_world(ngx_http_weir_main_conf_t *mcf, struct algo_time *t)
 {
     ngx_uint_t              replaced;
     ngx_http_weir_world_t  *world;
+
+    if (ngx_exiting) {
+        ngx_http_weir_leave_soon();
+        ngx_http_weir_world_resume();
+    }
 
     world = ngx_http_weir_current;
 
@@ -185,9 +192,11 @@ ngx_http_weir_world_map(ngx_http_weir_main_conf_t *mcf,
 
     table_hold_generation(table->table, image->image->generation);
 
-    ngx_log_error(NGX_LOG_NOTICE, mcf->log, 0,
-                  "weir: policy generation %uL is in force",
-                  image->image->generation);
+    if (!ngx_exiting) {
+        ngx_log_error(NGX_LOG_NOTICE, mcf->log, 0,
+                      "weir: policy generation %uL is in force",
+                      image->image->generation);
+    }
 
     return world;
 }
@@ -200,6 +209,47 @@ ngx_http_weir_world_change(ngx_http_weir_world_t *world)
         ngx_http_weir_world_close();
         ngx_http_weir_current = world;
     }
+}
+
+
+/* Those that have been decided go on to look at their world: answer, variables, log line. */
+
+void
+ngx_http_weir_world_leave(ngx_http_weir_main_conf_t *mcf)
+{
+    mcf->started = 1;    /* it is too late to publish this configuration */
+
+    if (ngx_http_weir_current) {
+        table_retire(ngx_http_weir_current->env.table);
+        ngx_http_weir_away = 1;
+    }
+}
+
+
+/* A request began before its worker was told to exit, and is only now decided. If there is no slot, or another policy is in
+ * force, the world is opened anew, as at the start: nothing has kept the old image's rows meanwhile. */
+
+static void
+ngx_http_weir_world_resume(void)
+{
+    ngx_http_weir_world_t  *world;
+
+    world = ngx_http_weir_current;
+
+    if (world == NULL || !ngx_http_weir_away) {
+        return;
+    }
+
+    if (table_resume(world->env.table) == WEIR_OK
+        && table_generation(world->env.table)
+           == world->image->image->generation)
+    {
+        ngx_http_weir_away = 0;
+        return;
+    }
+
+    table_retire(world->env.table);
+    ngx_http_weir_world_close();
 }
 
 
@@ -231,5 +281,6 @@ ngx_http_weir_world_close(void)
     if (ngx_http_weir_current) {
         ngx_http_weir_world_drop(ngx_http_weir_current);
         ngx_http_weir_current = NULL;
+        ngx_http_weir_away = 0;
     }
 }
