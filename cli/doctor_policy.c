@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/doctor.h"
+#include "cli/gateway_note.h"
 #include "cli/out.h"
 #include "cli/show.h"
 #include "control/single.h"
@@ -49,7 +50,7 @@ static void file(struct doctor *doctor, const struct live *live, bool controlled
 
 void doctor_policy(struct doctor *doctor, const char *path)
 {
-	char why[2 * PLACE_MAX] = "";
+	char why[2 * PLACE_MAX] = "", note[1024];
 	struct live live;
 	int pid;
 	bool controlled = single_runs(path, &pid);
@@ -67,6 +68,9 @@ void doctor_policy(struct doctor *doctor, const char *path)
 		doctor_say(doctor, DOCTOR_NOTE, "control",
 			   "start weir control (or weir run), or publish each edit: weir publish",
 			   "none runs: an edit takes effect only when it is published");
+	if (gateway_note_read(path, note, sizeof note))
+		doctor_say(doctor, DOCTOR_WRONG, "gateway", "mend that and save the policy again",
+			   "the edited gateway is not in force: %s", note);
 	json_t *untrusted = show_untrusted(&live);
 	const json_t *one;
 	size_t i;

@@ -68,21 +68,27 @@ void run_remove_state(struct run *run);
 int run_choose_ports(struct run *run);
 /* The same without looking whether they are taken. False after saying what is wrong. */
 bool run_read_ports(struct run *run);
+/* 0, or errno: nothing could listen there. */
+int run_try_port(const struct run_listen *listen);
 /* As bind(2) and connect(2) want it. */
 socklen_t run_listen_socket(const struct run_listen *listen, struct sockaddr_storage *out);
 /* The nginx.conf of the plan; malloc()ed, NULL: out of memory. */
 char *run_conf_text(const struct run *run);
+/* Writes it anew. */
+int run_write_conf(const char *path, const char *text);
 
 /* nginx as a child. */
 struct run_child {
 	pid_t pid;
 	int output; /* its standard error; -1 once it ended */
+	bool quiet; /* its lines are only kept */
 	char partial[1024];
 	size_t partial_size;
 	char last[8][1024]; /* the last lines, a ring */
 	unsigned lines;
 };
-int run_start_nginx(const struct run *run, struct run_child *child);
+/* With `trial` it only tries run->conf (nginx -t) and ends, and its lines are only kept. */
+int run_start_nginx(const struct run *run, bool trial, struct run_child *child);
 /* Takes what it wrote and passes it on to our standard error. False at the end of the output. */
 bool run_pass_lines(struct run_child *child);
 /* The last lines again, for those who scrolled past them. */

@@ -13,7 +13,7 @@
 #include "cli/run.h"
 #include "cli/signals.h"
 
-static void become_nginx(const struct run *run, pid_t parent, int output)
+static void become_nginx(const struct run *run, bool trial, pid_t parent, int output)
 {
 	struct rlimit limit;
 	/* a group of its own: Ctrl-C is for us, and we let it finish what it serves */
@@ -31,16 +31,17 @@ static void become_nginx(const struct run *run, pid_t parent, int output)
 	if (dup2(nothing, STDIN_FILENO) < 0 || dup2(output, STDERR_FILENO) < 0 ||
 	    dup2(output, STDOUT_FILENO) < 0)
 		_exit(1);
-	execl(run->nginx.binary, "nginx", "-c", run->conf, "-p", run->state, "-e", "stderr", (char *)NULL);
+	execl(run->nginx.binary, "nginx", "-c", run->conf, "-p", run->state, "-e", "stderr",
+	      trial ? "-t" : NULL, (char *)NULL);
 	fprintf(stderr, "cannot run %s: %s\n", run->nginx.binary, strerror(errno));
 	_exit(1);
 }
 
-int run_start_nginx(const struct run *run, struct run_child *child)
+int run_start_nginx(const struct run *run, bool trial, struct run_child *child)
 {
 	int ends[2];
 	pid_t parent = getpid();
-	*child = (struct run_child){.output = -1};
+	*child = (struct run_child){.output = -1, .quiet = trial};
 	/* whose workers become ours if it is killed; where this is refused, somebody else sees to them */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	if (pipe2(ends, O_CLOEXEC) != 0)
@@ -49,7 +50,7 @@ int run_start_nginx(const struct run *run, struct run_child *child)
 	fflush(NULL);
 	child->pid = fork();
 	if (child->pid == 0)
-		become_nginx(run, parent, ends[1]);
+		become_nginx(run, trial, parent, ends[1]);
 	close(ends[1]);
 	if (child->pid < 0) {
 		close(ends[0]);
@@ -65,7 +66,8 @@ static void pass_line(struct run_child *child, const char *line)
 	size_t room = sizeof child->last[0];
 	if (line[0] == '\0')
 		return;
-	fprintf(stderr, "%s\n", line);
+	if (!child->quiet)
+		fprintf(stderr, "%s\n", line);
 	snprintf(child->last[child->lines++ % (sizeof child->last / room)], room, "%s", line);
 }
 

@@ -102,8 +102,7 @@ socklen_t run_listen_socket(const struct run_listen *listen, struct sockaddr_sto
 	return sizeof *v4;
 }
 
-/* 0, or errno of the attempt. */
-static int try_port(const struct run_listen *listen)
+int run_try_port(const struct run_listen *listen)
 {
 	struct sockaddr_storage address;
 	socklen_t size = run_listen_socket(listen, &address);
@@ -126,7 +125,7 @@ int run_choose_ports(struct run *run)
 		return STATUS_USAGE;
 	for (size_t i = 0; i < run->listen_count; i++) {
 		const struct run_listen *listen = &run->listens[i];
-		int reason = try_port(listen);
+		int reason = run_try_port(listen);
 		if (reason == 0)
 			continue;
 		if (reason == EADDRINUSE)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* run_serve: nginx and control side by side, from the first start to the last stop. */
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,8 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/gateway_note.h"
 #include "cli/out.h"
 #include "cli/run.h"
+#include "cli/run_edit.h"
 #include "cli/signals.h"
 #include "control/control.h"
 
@@ -26,6 +27,7 @@
 struct serve {
 	struct run *run;
 	struct run_child child;
+	struct run_edit edit;
 	struct control *control;
 	int signals;
 	uint64_t edits;		    /* of control, when nginx.conf was last compared */
@@ -39,66 +41,6 @@ static void say(void *context, const char *line)
 {
 	(void)context;
 	fprintf(stderr, "weir run: %s\n", line);
-}
-
-static int write_conf(const struct run *run, const char *text)
-{
-	char fresh[PLACE_MAX + 8], why[2 * PLACE_MAX];
-	snprintf(fresh, sizeof fresh, "%s.new", run->conf);
-	unlink(fresh);
-	int descriptor = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	FILE *out = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
-	if (out)
-		fputs(text, out);
-	if (out && fclose(out) == 0 && rename(fresh, run->conf) == 0)
-		return STATUS_FINE;
-	snprintf(why, sizeof why, "cannot write %s: %s", run->conf, strerror(errno));
-	unlink(fresh);
-	return out_failure(WEIR_SYSTEM, why);
-}
-
-static bool same_as_file(const struct run *run, const char *text)
-{
-	FILE *in = fopen(run->conf, "re");
-	size_t i = 0;
-	int c = EOF;
-	while (in && (c = getc(in)) != EOF && text[i] == (char)c)
-		i++;
-	if (in)
-		fclose(in);
-	return in && c == EOF && text[i] == '\0';
-}
-
-/* The gateway's part of an edit: nginx reloads if its configuration is another one (or if `always`). */
-static void follow_gateway(struct serve *serve, bool always)
-{
-	struct run *run = serve->run;
-	struct policy before = run->loaded;
-	run->loaded = (struct policy){0};
-	policy_load(&(struct policy_options){.path = run->source, .to = run->file ? run->to : NULL},
-		    &run->loaded);
-	size_t listens = run->listen_count;
-	struct run_listen kept[RUN_LISTENS_MAX];
-	memcpy(kept, run->listens, sizeof kept);
-	run->listen_count = 0;
-	if (!run->loaded.image || run->loaded.image->gateway.routes.count == 0 || !run_read_ports(run)) {
-		if (run->loaded.image)
-			say(NULL, "the gateway of the edited policy is not usable: nginx stays as it is");
-		policy_free(&run->loaded);
-		run->loaded = before;
-		memcpy(run->listens, kept, sizeof kept);
-		run->listen_count = listens;
-		return;
-	}
-	policy_free(&before);
-	snprintf(run->policy, sizeof run->policy, "%s", run->source);
-	char *text = run_conf_text(run);
-	bool other = text && !same_as_file(run, text);
-	if (other && write_conf(run, text) == STATUS_FINE)
-		say(NULL, "the gateway's part of the policy changed: nginx reloads");
-	if (other || always)
-		kill(serve->child.pid, SIGHUP);
-	free(text);
 }
 
 static bool answers(const struct run_listen *listen)
@@ -125,6 +67,7 @@ static void look_for_start(struct serve *serve, uint64_t now)
 	char why[2 * PLACE_MAX];
 	if (is_ready(serve->run)) {
 		serve->serving = true;
+		gateway_note_write(serve->run->table, NULL); /* an earlier one's, that was killed */
 		serve->control = control_open(&(struct control_options){.policy = serve->run->source,
 									.table = serve->run->table,
 									.last_good = serve->run->last_good,
@@ -163,8 +106,10 @@ static void take_signals(struct serve *serve, uint64_t now)
 {
 	int status;
 	for (int signal; (signal = signals_next(serve->signals));) {
-		if (signal == SIGHUP && serve->serving && !serve->stop_ms)
-			follow_gateway(serve, true);
+		if (signal == SIGHUP && serve->serving && !serve->stop_ms) {
+			run_edit_begin(&serve->edit, serve->run, now);
+			kill(serve->child.pid, SIGHUP);
+		}
 		if (signal != SIGTERM && signal != SIGINT)
 			continue;
 		serve->told = true;
@@ -212,18 +157,24 @@ static void loop(struct serve *serve)
 			control_work(serve->control, now);
 		if (serve->control && !serve->stop_ms && serve->edits != control_edits(serve->control)) {
 			serve->edits = control_edits(serve->control);
-			follow_gateway(serve, false);
+			run_edit_begin(&serve->edit, serve->run, now);
+		}
+		if (!serve->stop_ms && run_edit_work(&serve->edit, serve->run, now)) {
+			say(NULL, "the gateway's part of the policy changed: nginx reloads");
+			kill(serve->child.pid, SIGHUP);
 		}
 		struct pollfd wait[] = {
 			{.fd = serve->signals, .events = POLLIN},
 			{.fd = serve->child.output, .events = POLLIN},
 			{.fd = serve->control ? control_descriptor(serve->control) : -1, .events = POLLIN},
+			{.fd = run_edit_descriptor(&serve->edit), .events = POLLIN},
 		};
-		poll(wait, 3, timeout_of(serve, signals_now_ms()));
+		poll(wait, sizeof wait / sizeof *wait, timeout_of(serve, signals_now_ms()));
 		run_pass_lines(&serve->child);
 		take_signals(serve, signals_now_ms());
 	}
 	run_pass_lines(&serve->child);
+	run_edit_end(&serve->edit);
 	end_workers(&serve->child);
 }
 
@@ -231,10 +182,10 @@ int run_serve(struct run *run)
 {
 	struct serve serve = {.run = run, .begun_ms = signals_now_ms()};
 	char *text = run_conf_text(run);
-	int status = text ? write_conf(run, text) : out_failure(WEIR_NO_MEMORY, NULL);
+	int status = text ? run_write_conf(run->conf, text) : out_failure(WEIR_NO_MEMORY, NULL);
 	free(text);
 	serve.signals = signals_open();
-	if (status != STATUS_FINE || (status = run_start_nginx(run, &serve.child)) != STATUS_FINE)
+	if (status != STATUS_FINE || (status = run_start_nginx(run, false, &serve.child)) != STATUS_FINE)
 		return status;
 	loop(&serve);
 	run->sound = serve.control && control_sound(serve.control);

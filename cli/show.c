@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "cli/counter.h"
+#include "cli/gateway_note.h"
 #include "cli/keys.h"
 #include "cli/out.h"
 #include "control/single.h"
@@ -46,6 +47,7 @@ static int document(const struct live *live, const char *name, const struct opti
 	uint32_t limit = UINT32_MAX;
 	int status = STATUS_FINE;
 	json_t *counters = NULL;
+	char note[1024];
 	if (name && (limit = live_limit(live, name)) == UINT32_MAX)
 		return STATUS_USAGE;
 	if (key->count && (status = show_key(live, limit, key, &counters)) != STATUS_FINE) {
@@ -55,6 +57,8 @@ static int document(const struct live *live, const char *name, const struct opti
 	*out = json_pack("{s:o, s:o, s:o, s:o}", "table", out_own(text_of(table_path(live->table))), "policy",
 			 show_policy(live), "control", control_json(live), "limits",
 			 show_limits(live, limit));
+	if (gateway_note_read(table_path(live->table), note, sizeof note))
+		json_object_set_new(*out, "gateway", json_pack("{s:b, s:s}", "in_force", false, "why", note));
 	if (counters)
 		json_object_set_new(*out, "key", counters);
 	if (!name)

@@ -20,7 +20,8 @@ static const char *number(const json_t *object, const char *name, char *out, siz
 static void print_policy(const json_t *document, int64_t now)
 {
 	const json_t *policy = json_object_get(document, "policy"),
-		     *control = json_object_get(document, "control"), *finding;
+		     *control = json_object_get(document, "control"),
+		     *gateway = json_object_get(document, "gateway"), *finding;
 	const char *file = get(policy, "file"), *source = get(policy, "source");
 	bool running = json_is_true(json_object_get(control, "running"));
 	char when[32];
@@ -45,6 +46,8 @@ static void print_policy(const json_t *document, int64_t now)
 		       (long long)json_integer_value(json_object_get(finding, "line")),
 		       (long long)json_integer_value(json_object_get(finding, "column")),
 		       get(finding, "severity"), get(finding, "message"));
+	if (gateway)
+		printf("gateway   not in force as edited: %s\n", get(gateway, "why"));
 	if (running)
 		printf("control   process %lld publishes edits\n",
 		       (long long)json_integer_value(json_object_get(control, "pid")));
