@@ -165,7 +165,7 @@ void body_write(const struct flow *flow, struct text accept, struct writer *writ
 	switch (negotiate(accept, configured(story, respond), file_type)) {
 	case NEGOTIATE_FILE:
 		out->content_type = file_type;
-		out->body = image_text(image, respond->file_text);
+		out->body = respond ? image_text(image, respond->file_text) : TEXT("");
 		return;
 	case NEGOTIATE_PROBLEM:
 		problem(flow, story, writer);

@@ -5,7 +5,7 @@
 const char *flow_status_word(enum flow_status status)
 {
 	static const char *const words[] = {
-#define X(name, word, help) [FLOW_##name] = word,
+#define X(name, word, help) [FLOW_##name] = (word),
 		FLOW_STATUSES(X)
 #undef X
 	};

@@ -74,12 +74,14 @@ static size_t join(struct image_hit *all, size_t count, const struct image_hit *
 	for (size_t i = 0, k = 0; used < IMAGE_HITS_MAX && (i < count || k < more_count);) {
 		bool first = k == more_count || (i < count && all[i].limit <= more[k].limit);
 
-		both[used] = first ? all[i] : more[k];
-		k += k < more_count && more[k].limit == both[used].limit;
+		const struct image_hit *next = first ? &all[i] : &more[k];
+
+		k += k < more_count && more[k].limit == next->limit;
 		i += first;
-		used++;
+		both[used++] = *next;
 	}
-	memcpy(all, both, used * sizeof *all);
+	for (size_t i = 0; i < used; i++)
+		all[i] = both[i];
 	return used;
 }
 
@@ -108,8 +110,9 @@ static void lists_and_limits(struct flow *flow, const struct readings *as)
 }
 
 /* Apart, so that the usual request does not pay for the room. */
-static __attribute__((noinline)) void ambiguous(struct flow *flow, struct readings *as)
+static __attribute__((noinline)) void ambiguous(struct flow *flow, const struct readings *widest)
 {
+	struct readings as = *widest;
 	struct flow_path paths[FLOW_PATH_OTHERS + 1];
 	struct image_subject others[FLOW_PATH_OTHERS];
 	size_t count = flow_path_others(flow->request->target, &flow->path, paths);
@@ -117,9 +120,9 @@ static __attribute__((noinline)) void ambiguous(struct flow *flow, struct readin
 	for (size_t i = 0; i < count; i++) {
 		others[i] = flow->subject;
 		read_path_into(&others[i], &paths[i]);
-		as->subjects[as->count++] = &others[i];
+		as.subjects[as.count++] = &others[i];
 	}
-	lists_and_limits(flow, as);
+	lists_and_limits(flow, &as);
 }
 
 void flow_match(struct flow *flow)

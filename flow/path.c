@@ -139,7 +139,7 @@ bool flow_path_authority(struct text target, struct text *authority, struct text
 	if (at == 0 || target.size - at < 3 || memcmp(target.data + at, "://", 3) != 0)
 		return false;
 	from = at += 3;
-	while (at < target.size && !memchr("/\\?#", target.data[at], 4)) {
+	while (at < target.size && (target.data[at] == '\0' || !strchr("/\\?#", target.data[at]))) {
 		if (target.data[at++] == '@')
 			from = at;
 	}
