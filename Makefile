@@ -1,5 +1,5 @@
 # weir: one Makefile, no recursion but for the sanitizer builds. `make help` lists the targets.
-# Variables: BUILD=release|asan|tsan|fuzz  CC  CFLAGS  LDFLAGS  DESTDIR  PREFIX  V=1  SECONDS=<for long runs>
+# Variables: BUILD=release|asan|tsan|fuzz  CC  CFLAGS  LDFLAGS  DESTDIR  PREFIX  V=1  SECONDS=<for long runs>  PORT=<make run>
 
 BUILD   ?= release
 B       := build/$(BUILD)
