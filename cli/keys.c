@@ -15,6 +15,7 @@ struct fill {
 	const struct image_limit *limit;
 	uint32_t clause;
 	bool no_client;
+	size_t choice; /* what is left of it for the parts to come */
 };
 
 /* The policy's word for a kind of part. */
@@ -65,14 +66,19 @@ static bool add_pair(char *out, size_t size, char between, bool cookie, struct t
 	return percent(out, size, value, "-._");
 }
 
-static bool set_address(struct fill *fill, struct text value)
+static bool read_address(struct text value, struct address *out)
 {
 	/* as shown: a masked address carries its prefix length */
 	const char *slash = value.size ? memchr(value.data, '/', value.size) : NULL;
 	if (slash)
 		value.size = (size_t)(slash - value.data);
+	return text_equal(value, TEXT("unix:")) || address_parse(value, out);
+}
+
+static bool set_address(struct fill *fill, struct text value)
+{
 	fill->no_client = text_equal(value, TEXT("unix:"));
-	return fill->no_client || address_parse(value, &fill->keys->request.flow.peer);
+	return read_address(value, &fill->keys->request.flow.peer);
 }
 
 static bool set_route(struct fill *fill, struct text value)
@@ -120,6 +126,45 @@ static bool set_part(struct fill *fill, const struct image_key_part *part, struc
 	return true;
 }
 
+static void note_choice(struct keys *keys, const char *word, struct text value)
+{
+	size_t used = strlen(keys->chosen);
+	if (used + 3 >= sizeof keys->chosen)
+		return;
+	used += (size_t)snprintf(keys->chosen + used, sizeof keys->chosen - used, "%s", used ? ", " : "");
+	int n = snprintf(keys->chosen + used, sizeof keys->chosen - used, "%s=", word);
+	if (n > 0 && used + (size_t)n < sizeof keys->chosen)
+		out_escape(value, keys->chosen + used + (size_t)n, sizeof keys->chosen - used - (size_t)n);
+}
+
+/* A value without its kind: one of the alternatives that could have it, by choice. */
+static bool set_bare(struct fill *fill, const struct image_key_part *parts, uint32_t at, uint32_t end,
+		     struct text value)
+{
+	struct address address;
+	bool is_address = read_address(value, &address), stands_in = false;
+	uint32_t could[OPTIONS_LIST_MAX], count = 0;
+	char word[300];
+	for (uint32_t i = at; i < end && count + 1 < OPTIONS_LIST_MAX; i++) {
+		stands_in |= parts[i].kind == IMAGE_KEY_IP;
+		if (parts[i].kind != IMAGE_KEY_IP || is_address)
+			could[count++] = i;
+	}
+	/* the address instead of a missing part: as `end` */
+	if (is_address && !stands_in && fill->limit->missing == IMAGE_MISSING_IP)
+		could[count++] = end;
+	if (count < 2)
+		return set_part(fill, &parts[count ? could[0] : at], value);
+	uint32_t chosen = could[fill->choice % count];
+	fill->choice /= count;
+	fill->keys->choices *= count;
+	snprintf(word, sizeof word, "ip");
+	if (chosen < end)
+		part_word(fill->image, &parts[chosen], word, sizeof word);
+	note_choice(fill->keys, word, value);
+	return chosen < end ? set_part(fill, &parts[chosen], value) : set_address(fill, value);
+}
+
 /* The parts [at, end) are alternatives of one place in the key: give one of them the value. */
 static bool set_group(struct fill *fill, const struct image_key_part *parts, uint32_t at, uint32_t end,
 		      struct text value)
@@ -136,7 +181,7 @@ static bool set_group(struct fill *fill, const struct image_key_part *parts, uin
 	/* the address that stands in for a missing part */
 	if (equals && text_equal(word, TEXT("ip")))
 		return set_address(fill, (struct text){equals + 1, value.size - word.size - 1});
-	return set_part(fill, &parts[at], value);
+	return set_bare(fill, parts, at, end, value);
 }
 
 static uint32_t group_end(const struct image_key_part *parts, uint32_t count, uint32_t at)
@@ -226,16 +271,19 @@ static bool build(struct keys *keys, const struct live *live, const struct fill 
 	return true;
 }
 
-int keys_find(struct keys *keys, const struct live *live, uint32_t limit, const struct options_list *parts)
+int keys_find(struct keys *keys, const struct live *live, uint32_t limit, const struct options_list *parts,
+	      size_t choice)
 {
 	struct fill fill = {.keys = keys,
 			    .image = live->image,
 			    .limit = image_limit_at(live->image, limit),
-			    .clause = UINT32_MAX};
+			    .clause = UINT32_MAX,
+			    .choice = choice};
 	bool anonymous = parts->count == 1 && strcmp(parts->items[0], "anonymous") == 0 &&
 			 fill.limit->missing == IMAGE_MISSING_ANONYMOUS;
 	keys->flow = NULL;
-	keys->cookies[0] = keys->query[0] = keys->path[0] = '\0';
+	keys->choices = 1;
+	keys->chosen[0] = keys->cookies[0] = keys->query[0] = keys->path[0] = '\0';
 	request_init(&keys->request);
 	keys->request.flow.host = TEXT("");
 	if (!anonymous && !set_all(&fill, parts))

@@ -2,9 +2,10 @@
 /*
  * keys: one client's counter, named by the parts of its key as `weir show` prints them.
  *
- * Each --key is one part of the limit's key, in order: the value alone (of the first alternative), or
- * KIND=VALUE with the policy's word for the kind (ip=1.2.3.4, header.x-api-key=abc). One --key with commas
- * stands for several parts. The word "anonymous" is the shared bucket of `missing: anonymous`.
+ * Each --key is one part of the limit's key, in order: KIND=VALUE with the policy's word for the kind (ip=1.2.3.4,
+ * header.x-api-key=abc), or the value alone. Where a part has alternatives (header.x-api-key | ip, or missing: ip),
+ * a value alone may name several counters: those are the choices. One --key with commas stands for several parts.
+ * The word "anonymous" is the shared bucket of `missing: anonymous`.
  */
 #ifndef WEIR_CLI_KEYS_H
 #define WEIR_CLI_KEYS_H
@@ -16,12 +17,16 @@ struct keys {
 	struct request request;
 	struct flow *flow; /* with one hit for each counter of the limit, their keys set */
 	struct flow_env env;
+	size_t choices; /* how many ways there are to understand the parts; at least 1 */
+	char chosen
+		[1024]; /* "header.x-api-key=abc": how those were understood that are not clear; "": all are */
 	char text[4096], cookies[4096], query[4096], path[4096],
 		target[8192]; /* room for what the request says */
 };
 
-/* STATUS_FINE, or STATUS_USAGE after saying what is wrong with the parts; keys_free is needed either way. */
-int keys_find(struct keys *keys, const struct live *live, uint32_t limit, const struct options_list *parts);
+/* The parts, understood in way `choice`, less than keys->choices; 0 is always one. STATUS_FINE, or STATUS_USAGE after saying what is wrong with the parts; keys_free is needed either way. */
+int keys_find(struct keys *keys, const struct live *live, uint32_t limit, const struct options_list *parts,
+	      size_t choice);
 void keys_free(struct keys *keys);
 
 #endif

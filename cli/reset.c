@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* weir reset: forget counters. The way out for somebody who was limited by mistake. */
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/keys.h"
 #include "cli/out.h"
@@ -16,11 +17,29 @@ static uint64_t forget_limit(const struct live *live, uint32_t limit)
 	return count;
 }
 
+/* One client is to be forgotten, not whoever else is called the same. */
+static int ambiguous(const struct live *live, uint32_t limit, const struct options_list *parts,
+		     size_t choices)
+{
+	char all[1536] = "";
+	struct keys keys;
+	for (size_t choice = 0; choice < choices && strlen(all) < sizeof all / 2; choice++) {
+		size_t used = strlen(all);
+		if (keys_find(&keys, live, limit, parts, choice) == STATUS_FINE)
+			snprintf(all + used, sizeof all - used, "%s%.700s", used ? " or " : "", keys.chosen);
+		keys_free(&keys);
+	}
+	out_error("--key is the value of several counters: say which part it is of, as KIND=VALUE: %s", all);
+	return STATUS_USAGE;
+}
+
 static int forget_key(const struct live *live, uint32_t limit, const struct options_list *parts,
 		      uint64_t *count)
 {
 	struct keys keys;
-	int status = keys_find(&keys, live, limit, parts);
+	int status = keys_find(&keys, live, limit, parts, 0);
+	if (status == STATUS_FINE && keys.choices > 1)
+		status = ambiguous(live, limit, parts, keys.choices);
 	for (size_t i = 0; status == STATUS_FINE && i < keys.flow->hit_count; i++)
 		*count += table_forget(live->table, &keys.flow->hits[i].key);
 	keys_free(&keys);
@@ -61,7 +80,7 @@ int reset_command(int argc, char **argv)
 	const struct options_rule rules[] = {
 		{"--limit", OPTIONS_TEXT, &limit, "NAME", "every counter of this limit"},
 		{"--key", OPTIONS_LIST, &key, "VALUE",
-		 "only this client of it: a part of its key; repeat for more"},
+		 "only this client of it: a part of its key, or KIND=VALUE; repeat for more"},
 		{"--all", OPTIONS_FLAG, &all, NULL, "every counter of every limit in force"},
 		FIND_OPTIONS(&find),
 	};

@@ -32,12 +32,19 @@ static json_t *control_json(const struct live *live)
 int show_key(const struct live *live, uint32_t limit, const struct options_list *parts, json_t **out)
 {
 	struct keys keys;
-	int status = keys_find(&keys, live, limit, parts);
-	json_t *list = json_array();
-	for (size_t i = 0; status == STATUS_FINE && i < keys.flow->hit_count; i++)
-		json_array_append_new(list, counter_json(live, &keys.flow->hits[i]));
-	keys_free(&keys);
-	*out = list;
+	int status = STATUS_FINE;
+	size_t choice = 0;
+	*out = json_array();
+	do {
+		status = keys_find(&keys, live, limit, parts, choice);
+		for (size_t i = 0; status == STATUS_FINE && i < keys.flow->hit_count; i++) {
+			json_t *counter = counter_json(live, &keys.flow->hits[i]);
+			if (keys.chosen[0])
+				json_object_set_new(counter, "as", out_own(text_of(keys.chosen)));
+			json_array_append_new(*out, counter);
+		}
+		keys_free(&keys);
+	} while (status == STATUS_FINE && ++choice < keys.choices);
 	return status;
 }
 

@@ -18,7 +18,8 @@ json_t *show_limits(const struct live *live, uint32_t only);
 json_t *show_happenings(const struct live *live, size_t max);
 /* Addresses that forward for others without being trusted: [{address, count, cure}] */
 json_t *show_untrusted(const struct live *live);
-/* One key's counters: [counter_json] */
+/* One key's counters: [counter_json]; those of every way to understand a value that has several, with `as`:
+ * "header.x-api-key=abc". */
 int show_key(const struct live *live, uint32_t limit, const struct options_list *parts, json_t **out);
 
 void show_print(const json_t *document, int64_t now);

@@ -84,7 +84,8 @@ static void print_key(const json_t *counters)
 		const json_t *wait = json_object_get(counter, "wait_ns"),
 			     *full = json_object_get(counter, "full_ns");
 		char text[48];
-		printf("\n%s: %lld of %lld left", get(counter, "name"),
+		printf("\n%s%s%s%s: %lld of %lld left", get(counter, "name"), *get(counter, "as") ? " (" : "",
+		       get(counter, "as"), *get(counter, "as") ? ")" : "",
 		       (long long)json_integer_value(json_object_get(counter, "remaining")),
 		       (long long)json_integer_value(json_object_get(counter, "limit")));
 		if (!json_is_true(json_object_get(counter, "fits")))
