@@ -6,6 +6,7 @@
  *   process.c  a worker starts and ends        leave.c  it is told to end, and has responses to send
  *   publish.c  who puts a policy in force: once per started configuration      lock.c  one worker at a time
  *   world.c    table and image that decide, and when to change them      table.c  the handle
+ *   folder.c   the table's folder, which the master makes
  *   visit.c    one request's visit: what is known of it
  *   request.c  nginx's request as flow understands it
  *   gate.c     decides in PREACCESS, delays
@@ -127,6 +128,8 @@ char *ngx_http_weir_policy(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 /* table.c. NULL: the log says why, and what happens `otherwise`. One reference. */
 ngx_http_weir_table_t *ngx_http_weir_table_open(ngx_http_weir_main_conf_t *mcf, const char *otherwise);
 void ngx_http_weir_table_drop(ngx_http_weir_table_t *table);
+/* Where workers of that user have it; `path` has PLACE_MAX bytes. NULL: too long. */
+const char *ngx_http_weir_table_path(ngx_http_weir_main_conf_t *mcf, ngx_uid_t worker, char *path);
 
 /* world.c. The world for a request that begins now, or NULL (the log says why); *t: what time it is, read once. */
 ngx_http_weir_world_t *ngx_http_weir_world(ngx_http_weir_main_conf_t *mcf, struct algo_time *t);
@@ -205,6 +208,7 @@ void ngx_http_weir_complain(ngx_log_t *log, const char *sentence, enum weir_erro
 extern ngx_module_t  ngx_http_weir_gate_module;
 extern ngx_module_t  ngx_http_weir_filter_module;
 extern ngx_module_t  ngx_http_weir_cors_module;
+extern ngx_module_t  ngx_http_weir_folder_module;
 
 
 #endif

@@ -34,19 +34,12 @@ ngx_http_weir_table_open(ngx_http_weir_main_conf_t *mcf, const char *otherwise)
     options.create = true;
     options.process_slots = ngx_http_weir_slots();
 
-    if (mcf->table.len) {
-        options.path = (char *) mcf->table.data;
+    options.path = ngx_http_weir_table_path(mcf, geteuid(), path);
 
-    } else {
-        if (!policy_table_path((char *) mcf->path.data, (unsigned) geteuid(),
-                               path, PLACE_MAX))
-        {
-            ngx_http_weir_complain(mcf->log, "the policy's path is too long",
-                                   WEIR_SYSTEM, "name a table: weir_table");
-            return NULL;
-        }
-
-        options.path = path;
+    if (options.path == NULL) {
+        ngx_http_weir_complain(mcf->log, "the policy's path is too long",
+                               WEIR_SYSTEM, "name a table: weir_table");
+        return NULL;
     }
 
     table = ngx_alloc(sizeof(ngx_http_weir_table_t), mcf->log);
@@ -65,6 +58,19 @@ ngx_http_weir_table_open(ngx_http_weir_main_conf_t *mcf, const char *otherwise)
     }
 
     return table;
+}
+
+
+const char *
+ngx_http_weir_table_path(ngx_http_weir_main_conf_t *mcf, ngx_uid_t worker,
+    char *path)
+{
+    if (mcf->table.len) {
+        return (char *) mcf->table.data;
+    }
+
+    return policy_table_path((char *) mcf->path.data, (unsigned) worker, path,
+                             PLACE_MAX) ? path : NULL;
 }
 
 
