@@ -73,10 +73,12 @@ static int plan(struct run *run)
 	if ((status = run_make_state(run)) != STATUS_FINE || (status = run_read_policy(run)) != STATUS_FINE ||
 	    (status = run_choose_user(run)) != STATUS_FINE || (status = run_choose_ports(run)) != STATUS_FINE)
 		return status;
-	if (policy_table_path(run->source, run->worker_uid, run->table, sizeof run->table))
-		return run_check_room(run);
-	out_error("the path of %s is too long", run->source);
-	return STATUS_USAGE;
+	if (!policy_table_path(run->source, run->worker_uid, run->table, sizeof run->table)) {
+		out_error("the path of %s is too long", run->source);
+		return STATUS_USAGE;
+	}
+	status = run_check_room(run);
+	return status == STATUS_FINE ? run_make_folder(run) : status;
 }
 
 static int understand(struct run *run, const struct options *options)

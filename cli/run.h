@@ -45,6 +45,7 @@ struct run {
 	struct run_listen listens[RUN_LISTENS_MAX];
 	size_t listen_count;
 	uid_t worker_uid;
+	gid_t worker_gid;
 	char worker_user[64], worker_group[64]; /* "": the workers stay who we are */
 	struct nginx nginx;
 	int lock;   /* of the state folder */
@@ -61,6 +62,8 @@ int run_choose_user(struct run *run);
 int run_make_state(struct run *run);
 /* Is there room for the table? */
 int run_check_room(const struct run *run);
+/* Makes the table's folder for the workers; says so if it had to move a stranger's aside. */
+int run_make_folder(const struct run *run);
 /* Removes everything that was ours, the table too; the last good copy stays if the FILE is broken now. */
 void run_remove_state(struct run *run);
 /* The listening addresses, from --listen, else the policy, else 8080; refuses those that are taken by others.

@@ -127,6 +127,19 @@ int run_check_room(const struct run *run)
 	return out_failure(WEIR_NO_SPACE, why);
 }
 
+int run_make_folder(const struct run *run)
+{
+	char why[2 * PLACE_MAX];
+	enum weir_error error = table_folder(run->table, run->worker_uid, run->worker_gid, false, why,
+					     sizeof why);
+	/* if it only cannot be made: the workers will say so when they try */
+	if (error != WEIR_OK && error != WEIR_SYSTEM)
+		return out_failure(error, why);
+	if (*why)
+		fprintf(stderr, "weir run: %s\n", why);
+	return STATUS_FINE;
+}
+
 /* Somebody else may be deciding in it: an application with the library, another nginx. */
 static bool is_used(const char *path)
 {

@@ -32,6 +32,7 @@ int run_choose_user(struct run *run)
 {
 	static const char *const NAMES[] = {"www-data", "nginx", "http", "nobody"};
 	run->worker_uid = geteuid();
+	run->worker_gid = getegid();
 	if (run->worker_uid != 0)
 		return STATUS_FINE;
 	/* the workers write request bodies below the state folder; others may pass through it, not look into
@@ -52,6 +53,7 @@ int run_choose_user(struct run *run)
 			return STATUS_FINE;
 		}
 		run->worker_uid = user->pw_uid;
+		run->worker_gid = user->pw_gid;
 		snprintf(run->worker_user, sizeof run->worker_user, "%s", NAMES[i]);
 		snprintf(run->worker_group, sizeof run->worker_group, "%s", group->gr_name);
 		return STATUS_FINE;
