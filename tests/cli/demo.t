@@ -57,4 +57,5 @@ like(run(f"{root}/usr/bin/weir", "version", env=san_env()).stdout, f"{root}/usr/
 for path in ("share/man/man1/weir.1", "share/man/man5/weir-policy.5", "share/bash-completion/completions/weir"):
     ok(os.path.getsize(f"{root}/usr/{path}") > 0, path)
 like(open(f"{root}/usr/lib/systemd/system/weir.service").read(), "ExecStart=/usr/bin/weir run /etc/weir/policy.yaml", "the unit")
+like(open(f"{root}/usr/lib/tmpfiles.d/weir.conf").read(), "\nd /dev/shm/weir-33 0700 www-data www-data -\n", "the tables' folder at boot")
 done()
