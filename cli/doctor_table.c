@@ -56,6 +56,11 @@ static void processes(struct doctor *doctor, const struct census *census, const 
 		doctor_say(doctor, DOCTOR_WRONG, "processes",
 			   "stop some, or make the table anew with more slots",
 			   "all %llu process slots are taken: a further process cannot decide", all);
+	else if (used * 5 > all * 4)
+		doctor_say(doctor, DOCTOR_WRONG, "processes",
+			   "stop some, or make the table anew with more slots: without one a process decides "
+			   "nothing",
+			   "%llu of %llu process slots are taken", used, all);
 	else if (used == 0)
 		doctor_say(doctor, DOCTOR_NOTE, "processes", "start nginx",
 			   "nobody decides in this table now");

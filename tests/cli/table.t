@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 # weir table and weir doctor: a sound table, and everything that can be wrong with one, with its message, cure and exit code.
-import json, os, shutil, sys; sys.path.insert(0, "tests/lib")
+import fcntl, json, os, shutil, struct, sys; sys.path.insert(0, "tests/lib")
 from weirtest import *
+
+F_OFD_SETLK = 37  # linux/fcntl.h
 
 site = Site(policy="limits: {per-ip: {rate: 1/min, burst: 3}}", workers=2)
 T = ("--table", site.table)
@@ -59,6 +61,15 @@ r = weir("doctor", *T)
 like(r.stdout, "1 thing is wrong\n", "doctor counts")
 site.stop()
 has(doctor(1), "processes", "note", "nobody decides in this table now")
+
+# a slot is taken by whoever has the lock on its byte: the first of each 64 behind the first page
+doctor_processes = lambda: [f for f in doctor(1) if f[0] == "processes"]
+with open(site.table, "r+b") as f:
+    for n, level, sentence in (51, "good", "51 of 64 slots are taken"), (52, "wrong", "52 of 64 process slots are taken"), \
+            (64, "wrong", "all 64 process slots are taken"):
+        for i in range(n):
+            fcntl.fcntl(f, F_OFD_SETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 4096 + 64 * i, 1, 0))
+        has(doctor_processes(), "processes", level, sentence)
 
 # tables that are none, or no longer
 copies = shm_folder()
