@@ -59,7 +59,7 @@ def clear():
 
 
 def as_stranger(*argv):
-    return run("setpriv", f"--reuid={stranger.pw_uid}", f"--regid={stranger.pw_gid}", "--clear-groups", *argv)
+    return run("setpriv", f"--reuid={stranger.pw_uid}", f"--regid={stranger.pw_gid}", "--clear-groups", *argv, env=san_env())
 
 
 # nothing there
