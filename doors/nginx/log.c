@@ -148,11 +148,13 @@ ngx_http_weir_log_count(ngx_http_weir_main_conf_t *mcf,
 
     tally->line_len = method + 1 + target;
 
+    /* (also for the flush of a process that ends before a second has passed) */
+    ngx_http_weir_log_conf = mcf;
+
     if (ngx_http_weir_timer.timer_set || ngx_exiting) {
         return;
     }
 
-    ngx_http_weir_log_conf = mcf;
     ngx_http_weir_timer.handler = ngx_http_weir_log_timer;
     ngx_http_weir_timer.data = &ngx_http_weir_dummy;
     ngx_http_weir_timer.log = mcf->log;
