@@ -2,6 +2,7 @@
 /* weir doctor: everything that can be looked at without a request, in one go. */
 #include "cli/doctor.h"
 
+#include <pwd.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -30,6 +31,21 @@ static void each(void *context, const char *path)
 	doctor_table(context, path);
 }
 
+/* What somebody else left where a user's tables belong. */
+static void foreign(void *context, const char *folder, uid_t user, uid_t owner)
+{
+	char cure[PLACE_MAX], whose[64] = "is no folder";
+	const struct passwd *known = owner == (uid_t)-1 ? NULL : getpwuid(owner);
+	if (known)
+		snprintf(whose, sizeof whose, "belongs to %.32s", known->pw_name);
+	else if (owner != (uid_t)-1)
+		snprintf(whose, sizeof whose, "belongs to user %u", (unsigned)owner);
+	snprintf(cure, sizeof cure, "see who made it, then as root: rm -r %s", folder);
+	doctor_say(context, DOCTOR_WRONG, "table", cure,
+		   "%s %s, not to user %u: no door that runs as that user can make its table there", folder,
+		   whose, (unsigned)user);
+}
+
 static int tables(struct doctor *doctor, const struct find *find)
 {
 	char path[PLACE_MAX];
@@ -39,6 +55,7 @@ static int tables(struct doctor *doctor, const struct find *find)
 			doctor_table(doctor, path);
 		return status;
 	}
+	find_foreign(foreign, doctor);
 	if (find_every(each, doctor) == 0)
 		doctor_say(doctor, DOCTOR_NOTE, "table",
 			   "weir run, or nginx with weir_policy; tables of other users are seen by root only",

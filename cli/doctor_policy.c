@@ -33,6 +33,13 @@ static void file(struct doctor *doctor, const struct live *live, bool controlled
 			   "set it for weir doctor as for nginx, and look again",
 			   "%s: whether %s has been edited since generation %llu cannot be told",
 			   get(policy, "unset"), source, generation);
+	} else if (strcmp(state, "unreadable") == 0) {
+		doctor_say(doctor, DOCTOR_NOTE, "policy",
+			   "look as a user who may, or as root: sudo weir doctor",
+			   "%s is unreadable for this user: whether it has been edited since generation %llu "
+			   "cannot be "
+			   "told",
+			   source, generation);
 	} else if (strcmp(state, "differs") == 0) {
 		snprintf(cure, sizeof cure, "weir publish %s", source);
 		doctor_say(doctor, DOCTOR_WRONG, "policy", cure,

@@ -44,25 +44,44 @@ static size_t look_in(const char *folder, void (*found)(void *context, const cha
 	return count;
 }
 
-/* weir-<uid>, and really that user's: anyone can make a folder there */
-static bool is_users_folder(const char *name, const char *folder)
+/* weir-<uid>: whose folder it should be, and whose it is (a link is nobody's). */
+static bool is_named_folder(const char *name, const char *folder, uid_t *user, uid_t *owner)
 {
 	struct stat st;
 	char *end;
 	if (strncmp(name, "weir-", 5) != 0 || name[5] < '0' || name[5] > '9')
 		return false;
-	unsigned long uid = strtoul(name + 5, &end, 10);
-	return *end == '\0' && lstat(folder, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == uid;
+	*user = (uid_t)strtoul(name + 5, &end, 10);
+	if (*end != '\0' || lstat(folder, &st) != 0)
+		return false;
+	*owner = S_ISDIR(st.st_mode) ? st.st_uid : (uid_t)-1;
+	return true;
+}
+
+void find_foreign(void (*found)(void *context, const char *folder, uid_t user, uid_t owner), void *context)
+{
+	uid_t user, owner;
+	DIR *dir = opendir(SHARED);
+	for (struct dirent *entry; dir && (entry = readdir(dir));) {
+		char folder[sizeof SHARED + sizeof entry->d_name + 1];
+		snprintf(folder, sizeof folder, "%s/%s", SHARED, entry->d_name);
+		if (is_named_folder(entry->d_name, folder, &user, &owner) && user != owner)
+			found(context, folder, user, owner);
+	}
+	if (dir)
+		closedir(dir);
 }
 
 size_t find_every(void (*found)(void *context, const char *path), void *context)
 {
 	size_t count = 0;
+	uid_t user, owner;
 	DIR *dir = opendir(SHARED);
 	for (struct dirent *entry; dir && (entry = readdir(dir));) {
 		char folder[sizeof SHARED + sizeof entry->d_name + 1];
 		snprintf(folder, sizeof folder, "%s/%s", SHARED, entry->d_name);
-		if (is_users_folder(entry->d_name, folder))
+		/* anyone can make a folder there */
+		if (is_named_folder(entry->d_name, folder, &user, &owner) && user == owner)
 			count += look_in(folder, found, context);
 	}
 	if (dir)
@@ -98,17 +117,26 @@ static int several(size_t count)
 	return STATUS_USAGE;
 }
 
+static void ignore(void *context, const char *path)
+{
+	(void)context;
+	(void)path;
+}
+
 static int nothing(const char *policy, const char *expected)
 {
-	char why[2 * PLACE_MAX];
+	char why[3 * PLACE_MAX];
+	const char *others = geteuid() == 0 ? "" : "; tables of other users are seen by root only: try sudo";
 	if (policy)
-		snprintf(why, sizeof why, "no table for %s (it would be %s)", policy, expected);
+		snprintf(why, sizeof why, "no table for %s (it would be %s)%s", policy, expected, others);
 	else
-		snprintf(why, sizeof why, "no table under %s/weir-*/%s", SHARED,
-			 geteuid() == 0
-				 ? ""
-				 : " that this user may see; nginx's belongs to its workers: try with sudo");
-	return out_failure(WEIR_NOT_FOUND, why);
+		snprintf(why, sizeof why, "no table under %s/weir-*/%s", SHARED, others);
+	if (find_every(ignore, NULL) == 0)
+		return out_failure(WEIR_NOT_FOUND, why);
+	out_error("%s; those that are here:", why);
+	find_every(list_one, NULL);
+	fprintf(stderr, "      or name it as nginx does: weir_table PATH is --table PATH\n");
+	return STATUS_SYSTEM;
 }
 
 static int of_policy(const char *policy, bool may_miss, char *path, size_t size)

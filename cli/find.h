@@ -4,6 +4,7 @@
 #define WEIR_CLI_FIND_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "cli/options.h"
 #include "policy/place.h"
@@ -34,5 +35,9 @@ void find_close(struct table **table);
 
 /* Tables of all users that can be seen: calls `found` with each path. Returns how many. */
 size_t find_every(void (*found)(void *context, const char *path), void *context);
+
+/* Folders that bear the name of a user's and are not that user's, so that no door of his can make its table:
+ * calls `found` with each, whose it should be and whose it is. */
+void find_foreign(void (*found)(void *context, const char *folder, uid_t user, uid_t owner), void *context);
 
 #endif

@@ -8,7 +8,7 @@
 #include "cli/live.h"
 #include "cli/options.h"
 
-/* What is in force: {generation, source, compiled_at, file: "same" | "differs" | "broken" | "missing" | "unset",
+/* What is in force: {generation, source, compiled_at, file: "same" | "differs" | "broken" | "missing" | "unset" | "unreadable",
  * findings, unset}. The file's state is found by reading it again now, with our own environment: "unset" if that lacks
  * variables which nginx's may have, and `unset` says which. */
 json_t *show_policy(const struct live *live);

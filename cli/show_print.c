@@ -38,6 +38,9 @@ static void print_policy(const json_t *document, int64_t now)
 	else if (strcmp(file, "broken") == 0)
 		printf("          the file is broken, what was published stays in force; see weir check %s\n",
 		       source);
+	else if (strcmp(file, "unreadable") == 0)
+		printf("          whether the file has been edited since cannot be told: this user may not "
+		       "read it\n");
 	else if (strcmp(file, "unset") == 0)
 		printf("          whether the file has been edited since cannot be told: %s\n",
 		       get(policy, "unset"));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* show_state: the parts of `weir show` that are read from the table. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,8 +17,9 @@ json_t *show_policy(const struct live *live)
 	json_t *out = json_pack("{s:I, s:o, s:I}", "generation", (json_int_t)image->generation, "source",
 				out_own(source), "compiled_at", (json_int_t)image->compiled_at);
 	char *path = strndup(source.data, source.size);
-	if (!path || access(path, F_OK) != 0) {
-		json_object_set_new(out, "file", json_string("missing"));
+	if (!path || access(path, R_OK) != 0) {
+		bool there = path && errno != ENOENT && errno != ENOTDIR;
+		json_object_set_new(out, "file", json_string(there ? "unreadable" : "missing"));
 		free(path);
 		return out;
 	}
