@@ -35,13 +35,14 @@ static void soundness(struct doctor *doctor, struct table *table)
 static void room(struct doctor *doctor, const struct census *census, const struct stats_process *sum)
 {
 	char a[32], b[32];
-	doctor_say(doctor, DOCTOR_GOOD, "table", NULL, "%s keys are being counted, of %s places",
-		   out_number(census->live, a, sizeof a), out_number(census->slots, b, sizeof b));
+	doctor_say(doctor, DOCTOR_GOOD, "table", NULL, "%s key%s being counted, of %s places",
+		   out_number(census->live, a, sizeof a), census->live == 1 ? " is" : "s are",
+		   out_number(census->slots, b, sizeof b));
 	if (sum->evicted_live)
 		doctor_say(doctor, DOCTOR_WRONG, "table", "make it larger: weir_table PATH SIZE",
-			   "%s keys were evicted before they had recovered: the table is too small for its "
-			   "clients",
-			   out_number(sum->evicted_live, a, sizeof a));
+			   "%s key%s evicted before recovering: the table is too small for its clients",
+			   out_number(sum->evicted_live, a, sizeof a),
+			   sum->evicted_live == 1 ? " was" : "s were");
 	/* nine tenths of the 24-bit row numbers */
 	if (census->ledger_rows > (uint64_t)LEDGER_ROW_MAX / 10 * 9)
 		doctor_say(doctor, DOCTOR_WRONG, "ledger", "restart the doors that hold old policies",

@@ -153,7 +153,8 @@ int explain_command(int argc, char **argv)
 	struct wish wish = {0};
 	const struct options_rule rules[] = {
 		{"--method", OPTIONS_TEXT, &wish.method, "GET", "the method"},
-		{"--path", OPTIONS_TEXT, &wish.path, "/x?y", "the target as on the request line"},
+		{"--path", OPTIONS_TEXT, &wish.path, "/x?y",
+		 "the target as on the request line; the word alone too"},
 		{"--ip", OPTIONS_TEXT, &wish.ip, "1.2.3.4", "the client's address (127.0.0.1)"},
 		{"--peer", OPTIONS_TEXT, &wish.peer, "10.0.0.1", "a proxy in between, which forwards --ip"},
 		{"--host", OPTIONS_TEXT, &wish.host, "NAME", "the host (localhost)"},
@@ -162,8 +163,7 @@ int explain_command(int argc, char **argv)
 		{"--table", OPTIONS_TEXT, &wish.find.table, "PATH", "with the counters of this table"},
 	};
 	struct options options = {
-		.synopsis =
-			"weir explain [--policy FILE] [--method M] [--path P] [--ip A] [--header 'N: v']…",
+		.synopsis = "weir explain [/PATH] [--policy FILE] [--method M] [--ip A] [--header 'N: v']…",
 		.about = "Walks one request through the policy, station by station: the path as it is "
 			 "matched, the client\n"
 			 "and why, the lists, every limit that matches and why the others do not, the "
@@ -173,10 +173,18 @@ int explain_command(int argc, char **argv)
 			 "fresh counters. Exit 0 if the request would pass, 1 if not.\n",
 		.rules = rules,
 		.rule_count = sizeof rules / sizeof *rules,
+		.words_max = 1,
 	};
 	struct request request;
 	int status;
 	if (!options_read(&options, argc, argv, &status))
 		return status;
+	if (options.words.count && (wish.path || options.words.items[0][0] != '/')) {
+		out_error(wish.path ? "the path is given twice: '%s'" : "'%s' is no path: it begins with /",
+			  options.words.items[0]);
+		return STATUS_USAGE;
+	}
+	if (options.words.count)
+		wish.path = options.words.items[0];
 	return build(&wish, &request) ? explain(&wish, &request) : STATUS_USAGE;
 }

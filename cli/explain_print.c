@@ -89,7 +89,8 @@ static void print_answer(const json_t *verdict, const json_t *answer)
 	if (strcmp(get(verdict, "action"), "refuse") == 0)
 		printf("answer      %llu\n", number(verdict, "http_status"));
 	else
-		printf("answer      the application's, with\n");
+		printf("answer      the application's, %s\n",
+		       json_array_size(json_object_get(answer, "headers")) ? "with" : "unchanged");
 	for (i = 0; (header = json_array_get(json_object_get(answer, "headers"), i)); i++)
 		printf("              %s: %s\n", json_string_value(json_array_get(header, 0)),
 		       json_string_value(json_array_get(header, 1)));

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/out.h"
@@ -83,7 +84,11 @@ bool findings_only_unset(const struct policy *policy, char *out, size_t size)
 
 int findings_status(const struct policy *policy, const char *path)
 {
+	struct stat st;
 	if (policy->image)
 		return STATUS_FINE;
-	return strcmp(path, "-") != 0 && access(path, R_OK) != 0 ? STATUS_SYSTEM : STATUS_FINDINGS;
+	if (strcmp(path, "-") == 0)
+		return STATUS_FINDINGS;
+	return access(path, R_OK) != 0 || (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) ? STATUS_SYSTEM
+											: STATUS_FINDINGS;
 }

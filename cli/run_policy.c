@@ -32,8 +32,8 @@ static int write_policy(const struct run *run)
 	int descriptor = open(run->source, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	FILE *out = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
 	if (out) {
-		fputs("# Written by weir run at its start. Edit and save: in force at the next "
-		      "request.\ngateway: {to: ",
+		fputs("# Written by weir run at its start. Edit and save: in force at once.\n"
+		      "gateway: {to: ",
 		      out);
 		quote(out, run->to);
 		fputs("}\nlimits:\n  per-ip: {key: ip, rate: ", out);
@@ -57,8 +57,12 @@ static void load(struct run *run)
 static int fall_back(struct run *run)
 {
 	char copy[PLACE_MAX];
-	if (!lastgood_find(run->last_good, run->source, copy, sizeof copy))
+	if (!lastgood_find(run->last_good, run->source, copy, sizeof copy)) {
+		if (run->use_last_good)
+			out_error("--last-good: no last good policy of %s was kept in %s", run->source,
+				  run->state);
 		return findings_status(&run->loaded, run->source);
+	}
 	if (!run->use_last_good) {
 		out_error("%s has errors; the last good one was kept: to start with that: --last-good",
 			  run->source);
@@ -72,6 +76,25 @@ static int fall_back(struct run *run)
 	return STATUS_FINE;
 }
 
+/* An error in what an option said, and not in the file: says so. Without FILE all of the policy comes from options, --to
+ * on its second line. */
+static bool blame_options(const struct run *run)
+{
+	bool found = false;
+	for (size_t i = 0; i < run->loaded.finding_count; i++) {
+		const struct policy_finding *finding = &run->loaded.findings[i];
+		bool to = run->file ? strcmp(finding->file, "--to") == 0 : finding->line == 2;
+		if (finding->severity != POLICY_ERROR || (run->file && !to))
+			continue;
+		found = true;
+		if (to) /* the sentence begins with the value */
+			out_error("--to %s", finding->message);
+		else
+			out_error("--limit: %s", finding->message);
+	}
+	return found;
+}
+
 int run_read_policy(struct run *run)
 {
 	int status = run->file ? STATUS_FINE : write_policy(run);
@@ -79,6 +102,8 @@ int run_read_policy(struct run *run)
 		return status;
 	snprintf(run->policy, sizeof run->policy, "%s", run->source);
 	load(run);
+	if (!run->loaded.image && run->to && blame_options(run))
+		return STATUS_USAGE;
 	findings_print(&run->loaded);
 	if (!run->loaded.image && (status = fall_back(run)) != STATUS_FINE)
 		return status;

@@ -108,6 +108,12 @@ r = weir("explain", "--policy", "bad.yaml", cwd=dir)
 is_((r.returncode, "error" in r.stderr), (1, True), "a broken policy: exit 1, its findings")
 is_(set(glob.glob("/dev/shm/weir-try-*")) - before, set(), "no private table is left behind")
 
+is_(explain("/login", "--method", "POST")["request"]["target"], "/login", "the path as a word")
+for argv, words in ((("login",), "'login' is no path: it begins with /"), (("/a", "--path", "/b"), "the path is given twice: '/a'")):
+    like(explain(*argv, code=2)["error"]["message"], words, words)
+like(weir("explain", "/healthz", cwd=dir).stdout, "answer      the application's, unchanged\n", "an exempt request: the answer is the application's alone")
+like(weir("explain", "/", cwd=dir).stdout, "answer      the application's, with\n", "else it has our headers")
+
 # with a door: the counters as they are, and nothing is charged
 site = Site(policy="limits: {per-ip: {rate: 1/min, burst: 3}}")
 site.get("/")

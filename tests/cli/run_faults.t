@@ -48,6 +48,13 @@ def low_port():
 free = low_port()
 here = ("--listen", f"127.0.0.1:{free}")
 
+# what it is to stand in front of, and the policy
+fails((dir, *here), 3, dir)
+broken = write(f"{dir}/broken.yaml", "limits: {")
+fails((broken, "--last-good", *here), 1, f"--last-good: no last good policy of {broken} was kept in ")
+for argv in (("--to", "ftp://x"), (good, "--to", "ftp://x")):
+    fails((*argv, *here), 2, "--to 'ftp://x'", "http://host:port")
+
 # ports
 with socket.socket() as s:
     s.bind(("127.0.0.1", 0))
@@ -64,8 +71,7 @@ fails((good, "--listen", f"192.0.2.1:{free}"), 3, f"cannot listen on 192.0.2.1:{
 fails((write(f"{dir}/bad.yaml", "limits: {x: {rate: 5/s, brust: 1}}\n"), *here), 1, "bad.yaml:1:", "did you mean 'burst'?")
 fails((f"{dir}/nope.yaml", *here), 3, "nope.yaml' cannot be read")
 fails((write(f"{dir}/bare.yaml", "limits: {x: {rate: 50/s, burst: 200}}\n"), *here), 1, "nothing to stand in front of", "--to :3000")
-fails(("--to", "ftp://x", *here), 1, "error")
-fails(("--to", ":3000", "--limit", "5 bananas", *here), 1, "error")
+fails(("--to", ":3000", "--limit", "5 bananas", *here), 2, "--limit: '5 bananas' is not a rate")
 r = run(WEIR, "run")
 is_((r.returncode, "weir run FILE, or weir run --to :3000" in r.stderr), (2, True), "nothing said: exit 2")
 
