@@ -41,20 +41,36 @@ void flow_begin(struct flow *flow, const struct flow_env *env, const struct flow
 
 enum flow_step flow_run(struct flow *flow)
 {
-	if (flow->decided) /* it was charged before it waited: its turn has come */
-		return flow->step = FLOW_DONE;
-	flow->decided = true;
-	if (!flow->env->table || !flow->env->image) {
-		flow->verdict.status = FLOW_FAILED;
-		return flow->step = FLOW_DONE;
+	switch (flow->next) {
+	case FLOW_AT_REQUEST:
+		if (!flow->env->table || !flow->env->image) {
+			flow->verdict.status = FLOW_FAILED;
+			flow->next = FLOW_AT_END;
+			return FLOW_DONE;
+		}
+		flow_request_read(flow);
+		flow_identity(flow);
+		flow_match(flow);
+		flow_key(flow);
+		flow->next = FLOW_AT_DECIDE;
+		/* fall through */
+	case FLOW_AT_DECIDE:
+		flow_decide(flow);
+		flow->next = FLOW_AT_VERDICT;
+		/* fall through */
+	case FLOW_AT_VERDICT:
+		flow_make_verdict(flow);
+		if (!flow->dry)
+			flow_record(flow);
+		flow->next = FLOW_AT_TURN;
+		if (flow->verdict.wait_ms)
+			return FLOW_WAIT;
+		/* fall through */
+	case FLOW_AT_TURN:
+		flow->next = FLOW_AT_END;
+		/* fall through */
+	case FLOW_AT_END:
+		break;
 	}
-	flow_request_read(flow);
-	flow_identity(flow);
-	flow_match(flow);
-	flow_key(flow);
-	flow_decide(flow);
-	flow_make_verdict(flow);
-	if (!flow->dry)
-		flow_record(flow);
-	return flow->step = flow->verdict.wait_ms ? FLOW_WAIT : FLOW_DONE;
+	return FLOW_DONE;
 }

@@ -41,9 +41,16 @@ struct flow_request {
 };
 
 enum flow_step {
-	FLOW_DONE,
-	FLOW_WAIT,
-	FLOW_STORE, /* later: a remote store must answer */
+	FLOW_DONE, /* the verdict stands */
+	FLOW_WAIT, /* call again after verdict.wait_ms: it is the request's turn then */
+};
+/* Where a flow goes on when it is run: the stations that can need something from outside, and the end. */
+enum flow_station {
+	FLOW_AT_REQUEST,
+	FLOW_AT_DECIDE,
+	FLOW_AT_VERDICT,
+	FLOW_AT_TURN, /* charged; it waits, or has waited */
+	FLOW_AT_END,
 };
 enum flow_action { FLOW_PASS, FLOW_REFUSE, FLOW_CLOSE };
 /* name, $weir_status, sentence for explain */
@@ -153,9 +160,8 @@ struct flow {
 	const struct flow_request *request;
 	struct algo_time time;
 	bool can_wait;
-	bool dry;     /* explain: peeks only, nothing charged or recorded */
-	bool decided; /* once is enough (D3): running it again changes nothing */
-	enum flow_step step;
+	bool dry;		/* explain: peeks only, nothing charged or recorded */
+	enum flow_station next; /* no station is passed twice: a request is decided once */
 
 	struct image_subject subject;
 	struct text query;
@@ -182,7 +188,7 @@ size_t flow_size(const struct image *image);
  * filter). */
 void flow_begin(struct flow *flow, const struct flow_env *env, const struct flow_request *request,
 		const struct algo_time *time, bool can_wait, bool dry);
-/* Runs as far as it can. After FLOW_WAIT (verdict.wait_ms) call it again: FLOW_DONE. */
+/* Runs on from where it stands as far as it can. Run again after FLOW_DONE it changes nothing. */
 enum flow_step flow_run(struct flow *flow);
 
 /* ---- stations, each in a file of its own ---------------------------------------------------------- */

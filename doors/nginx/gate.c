@@ -90,19 +90,21 @@ ngx_http_weir_handler(ngx_http_request_t *r)
 ngx_int_t
 ngx_http_weir_decide(ngx_http_weir_visit_t *visit)
 {
-    enum flow_step              step;
     ngx_http_weir_main_conf_t  *mcf;
 
     if (visit->flow == NULL) {
         return NGX_DECLINED;
     }
 
-    step = flow_run(visit->flow);
+    switch (flow_run(visit->flow)) {
 
-    visit->waiting = (step != FLOW_DONE);
-
-    if (visit->waiting) {
+    case FLOW_WAIT:
+        visit->waiting = 1;
         return NGX_AGAIN;
+
+    case FLOW_DONE:
+        visit->waiting = 0;
+        break;
     }
 
     mcf = ngx_http_get_module_main_conf(visit->request,
