@@ -100,7 +100,7 @@ like(r.stdout, "was built for it", "the doctor knows the right one")
 
 # /dev/shm too small, seen from a mount namespace of its own (where one may be made)
 small = lambda size, argv: run("unshare", "-m" if os.geteuid() == 0 else "-Urm", "sh", "-c",
-                               f"mount -t tmpfs -o size={size} tmpfs /dev/shm && exec \"$@\"", "sh", *argv)
+                               f"mount -t tmpfs -o size={size} tmpfs /dev/shm && exec \"$@\"", "sh", *argv, env=san_env() if ASAN else None)
 if small("1m", ["true"]).returncode == 0:
     r = small("1m", [WEIR, "run", good, *here, "--state", f"{dir}/st"])
     is_(r.returncode, 3, "/dev/shm too small: exit 3")
