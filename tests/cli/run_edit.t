@@ -52,7 +52,7 @@ with socket.socket() as s:
     s.bind(("127.0.0.1", q))
     s.listen()
     refused(lambda: save([here, f"127.0.0.1:{q}"], there, 101), f"listen: 127.0.0.1:{q}: the port is in use")
-    is_(request(p, "GET", "/")["X-RateLimit-Limit"], "101", "the edited limit is in force")
+    ok(wait_until(lambda: request(p, "GET", "/")["X-RateLimit-Limit"] == "101", 10), "the edited limit is in force")
 refused(lambda: save([str(p)], mine, 102), f"listen: it cannot change to 0.0.0.0:{p} while it listens on that port already")
 refused(lambda: save([here], "http://no-such-host.invalid:80", 103), 'nginx: host not found in upstream "no-such-host.invalid:80"')
 is_(open(f"{state}/nginx.conf").read(), conf, "nginx.conf is the old one")
