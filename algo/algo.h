@@ -7,8 +7,8 @@
  * allowed. Nothing here reads a clock, allocates, locks or fails, and nothing
  * here knows where the word is kept.
  *
- * Words. Bit 63 is always 0 (the table uses it to mark a word nobody has charged
- * yet). The word 0 means "fully recovered" for every kind.
+ * Words. Bits 63 and 62 are always 0: the table marks claims and cells with them. The word 0 means
+ * "fully recovered" for every kind.
  *
  *   bucket (token, leaky)  TAT: the virtual time at which the bucket is whole again,
  *                          in units of 2^-shift tokens; virtual time at `now` is
@@ -17,7 +17,14 @@
  *                          the capacity. (GCRA: ITU-T I.371, "virtual scheduling".)
  *   window (fixed)         end << count_bits | count; the end is table time in units
  *                          of 2^shift ns, rounded up (late by less than 2N ns), so it
- *                          never wraps in 146 years. An ended window is as good as none.
+ *                          never wraps in 36 years. An ended window is as good as none.
+ *   sliding window         index << 2 count_bits | previous << count_bits | current; windows are
+ *                          the multiples of the period in table time, index = now / period.
+ *   log                    until << 16 | next: the ring's word. The admissions themselves are cells,
+ *                          which the table keeps (table/log.h); until is when the newest of them ends,
+ *                          in units of 2^shift ns, rounded up. algo can say when such a word has recovered,
+ *                          rank and share it; whether a cost fits only the table can.
+ *   concurrent             never stored; only cells (table/hold.h).
  */
 #ifndef WEIR_ALGO_ALGO_H
 #define WEIR_ALGO_ALGO_H
@@ -25,17 +32,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define ALGO_NEVER     UINT64_MAX	    /* a wait that no time ends, or only 584 years */
-#define ALGO_TIME_MAX  (UINT64_C(1) << 62)  /* table time in ns stays below this: 146 years */
+#define ALGO_NEVER     UINT64_MAX	   /* a wait that no time ends, or only 584 years */
+#define ALGO_TIME_MAX  (UINT64_C(1) << 60) /* table time in ns stays below this: 36 years of a table's life */
 #define ALGO_COUNT_MAX UINT32_C(1000000000) /* largest N of a window (a month of tokens) */
 #define ALGO_BURST_MAX UINT32_C(1000000)    /* largest burst, queue and cost of a bucket */
 #define ALGO_DEBT_MAX  (UINT64_C(1) << 60)  /* debts saturate here, in units */
+#define ALGO_LOG_MAX   UINT32_C(65535)	    /* largest N of a log, and of requests in flight */
 
 /* name, word in the policy file, sentence for the reference */
 #define ALGO_KINDS(X)                                                                                        \
 	X(TOKEN_BUCKET, "token-bucket", "N at once, then an even refill")                                    \
 	X(LEAKY_BUCKET, "leaky-bucket", "excess waits its turn in a queue drained at the rate")              \
-	X(FIXED_WINDOW, "fixed-window", "N in each window")
+	X(FIXED_WINDOW, "fixed-window", "N in each window")                                                  \
+	X(SLIDING_WINDOW, "sliding-window", "N in a window that slides: the one before counts in part")      \
+	X(SLIDING_LOG, "sliding-log", "N in every window, wherever it starts")                               \
+	X(CONCURRENT, "concurrent", "N at the same time")
 
 enum algo_kind {
 	ALGO_NONE = 0,
@@ -47,7 +58,8 @@ enum algo_kind {
 
 /* Where a window begins and ends. CLOCK: multiples of the period on the wall clock, UTC,
  * counted from Monday 1970-01-05 for whole weeks, else from 1970-01-01. CALENDAR: the next
- * UTC day, Monday (ISO 8601), first of the month, first of January (hours and minutes: CLOCK). */
+ * day, Monday (ISO 8601), first of the month, first of January, or hour, where the clocks of a time
+ * zone say so (numbers.zone; UTC if that is 0). */
 enum algo_align {
 	ALGO_FIRST_REQUEST = 0,
 	ALGO_CLOCK,
@@ -55,6 +67,7 @@ enum algo_align {
 	ALGO_CALENDAR_WEEK,
 	ALGO_CALENDAR_MONTH,
 	ALGO_CALENDAR_YEAR,
+	ALGO_CALENDAR_HOUR,
 };
 
 /* The numbers of one counter, immutable once built. 40 bytes: they are part of the
@@ -65,10 +78,17 @@ struct algo_numbers {
 	uint8_t shift;	    /* bucket: a token is 2^shift units; window: an end tick is 2^shift ns */
 	uint8_t count_bits; /* window: width of the count */
 	uint32_t quantity;  /* N of "N per period", for reading out; the arithmetic does not use it */
-	uint64_t scale;	    /* bucket: units per ns, Q64 (0: never refills); window: period in ns */
-	uint64_t capacity;  /* bucket: most debt a request may leave, in units; window: N */
-	uint64_t at_once;   /* leaky bucket: debt that need not wait, in units */
-	uint64_t inverse;   /* bucket: ns per unit, Q32, for ranking only */
+	uint64_t scale;	    /* bucket: units per ns, Q64 (0: never refills); others: period in ns */
+	uint64_t capacity;  /* bucket: most debt a request may leave, in units; others: N */
+	union {
+		struct {
+			uint64_t at_once; /* leaky bucket: debt that need not wait, in units */
+			uint64_t
+				inverse; /* bucket: ns per unit, Q32, for ranking only; sliding window: windows per
+					     ns, Q64, rounded down */
+		};
+		uint64_t zone[2]; /* calendar windows: the clocks they follow (algo/zone.h); 0: UTC */
+	};
 };
 
 /* What time it is. Both are read once per request by the door. */
@@ -107,6 +127,17 @@ bool algo_token_bucket(uint32_t count, uint64_t period_ns, uint32_t burst, struc
 bool algo_leaky_bucket(uint32_t count, uint64_t period_ns, uint32_t queue, uint32_t at_once,
 		       uint64_t max_wait_ns, struct algo_numbers *out);
 bool algo_fixed_window(uint32_t count, uint64_t period_ns, enum algo_align align, struct algo_numbers *out);
+/*   calendar windows of a zone: the same, align one of ALGO_CALENDAR_*; zone as algo/zone.h packs it. */
+bool algo_calendar_window(uint32_t count, uint64_t period_ns, enum algo_align align, const uint64_t zone[2],
+			  struct algo_numbers *out);
+/*   sliding window: count and period as a window's, as far as two counts and an index fit one word: up to 2^15 in
+ *           a second, 2^18 in a minute, 2^20 in an hour. What it estimates: previous * (1 - part of this window
+ *           that has passed) + current (exactly, no rounding); allowed while that and the cost do not exceed N.
+ *   log:    count 0..ALGO_LOG_MAX, period as a window's. Exact; each unit is a cell of the table.
+ *   concurrent: count 0..ALGO_LOG_MAX in flight. */
+bool algo_sliding_window(uint32_t count, uint64_t period_ns, struct algo_numbers *out);
+bool algo_sliding_log(uint32_t count, uint64_t period_ns, struct algo_numbers *out);
+bool algo_concurrent(uint32_t count, struct algo_numbers *out);
 
 /* Would `cost` (0..ALGO_BURST_MAX; 0 always fits a recovered counter) be allowed in `state` at `t`?
  * out->state is the word after charging it. If it is refused, or cost is 0, out->state == state. A
@@ -114,6 +145,11 @@ bool algo_fixed_window(uint32_t count, uint64_t period_ns, enum algo_align align
  * aligned window. */
 void algo_step(const struct algo_numbers *n, uint64_t state, const struct algo_time *t, uint32_t cost,
 	       struct algo_outcome *out);
+
+/* The word after `cost` has been charged whether it fits or not (a cost that is known only afterwards): a bucket's
+ * debt may exceed its capacity (up to ALGO_DEBT_MAX), a window's count saturates at what its bits hold. Buckets and
+ * windows; any other word is returned as it is. */
+uint64_t algo_settle(const struct algo_numbers *n, uint64_t state, const struct algo_time *t, uint32_t cost);
 
 /* The word after a refusal that is counted (`count_denied`): the counter is filled, never beyond its
  * capacity. A client that hammers a bucket waits one full cost from its last try; a window stays

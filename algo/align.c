@@ -53,6 +53,8 @@ static int64_t next_month(int64_t day)
 int64_t align_next(enum algo_align align, uint64_t period_ns, int64_t wall)
 {
 	switch (align) {
+	case ALGO_CALENDAR_HOUR:
+		return next_multiple(wall, DAY_NS / 24, 0);
 	case ALGO_CALENDAR_DAY:
 		return next_multiple(wall, DAY_NS, 0);
 	case ALGO_CALENDAR_WEEK:

@@ -108,7 +108,7 @@ static bool charge_all(struct flow *flow)
 	while (at--) {
 		struct flow_hit *hit = in_order(flow, at);
 		if (hit->charged)
-			table_give_back(flow->env->table, &hit->key, row_of(flow, hit), &flow->time,
+			table_uncharge(flow->env->table, &hit->key, row_of(flow, hit), &flow->time,
 					flow->time.now, hit->cost);
 		hit->charged = false;
 	}

@@ -54,6 +54,7 @@ enum flow_step flow_run(struct flow *flow)
 		flow_key(flow);
 		flow->next = FLOW_AT_DECIDE;
 		/* fall through */
+	case FLOW_AT_QUEUE:
 	case FLOW_AT_DECIDE:
 		flow_decide(flow);
 		flow->next = FLOW_AT_VERDICT;

@@ -11,8 +11,14 @@
  *   answer     headers and body in the client's language
  *   record     statistics and the recent happenings
  *
+ * then, when the door knows more:
+ *
+ *   settle     what the answer was: failures and successes are charged, or not (T10)
+ *   end        the request is over: what was in flight is not any more
+ *
  * Resumable (D2): flow_run goes on until it is DONE or says what it needs. A door that can wait does so and
- * calls it again; no station blocks. Time is read once, by the door, and handed in.
+ * calls it again; no station blocks. Time is read once, by the door, and handed in; after a wait the door
+ * reads it again and puts it into flow.time before it runs the flow on.
  */
 #ifndef WEIR_FLOW_FLOW_H
 #define WEIR_FLOW_FLOW_H
@@ -42,14 +48,16 @@ struct flow_request {
 
 enum flow_step {
 	FLOW_DONE, /* the verdict stands */
-	FLOW_WAIT, /* call again after verdict.wait_ms: it is the request's turn then */
+	FLOW_WAIT, /* call again after verdict.wait_ms: it is the request's turn then, or (a queue for a place in
+		    * flight) worth another look */
 };
 /* Where a flow goes on when it is run: the stations that can need something from outside, and the end. */
 enum flow_station {
 	FLOW_AT_REQUEST,
 	FLOW_AT_DECIDE,
 	FLOW_AT_VERDICT,
-	FLOW_AT_TURN, /* charged; it waits, or has waited */
+	FLOW_AT_QUEUE, /* waits for a place in flight: looks again */
+	FLOW_AT_TURN,  /* charged; it waits, or has waited */
 	FLOW_AT_END,
 };
 enum flow_action { FLOW_PASS, FLOW_REFUSE, FLOW_CLOSE };
@@ -101,6 +109,7 @@ struct flow_hit {
 	struct table_look look; /* as peeked, then as charged; `dry`: as it would be charged */
 	const struct image_exception *exception; /* the entry that exempts it */
 	uint64_t delay_ns;			 /* leaky bucket: how long it is to wait */
+	struct table_ticket ticket;		 /* what it took; live until it is settled or ends */
 	bool shadow;	/* judged and charged in its own state; changes nothing else */
 	bool exempt;	/* told in the statistics, charged to nothing, never refuses */
 	bool skipped;	/* takes no part: a preflight, or without its key */
@@ -190,6 +199,28 @@ void flow_begin(struct flow *flow, const struct flow_env *env, const struct flow
 		const struct algo_time *time, bool can_wait, bool dry);
 /* Runs on from where it stands as far as it can. Run again after FLOW_DONE it changes nothing. */
 enum flow_step flow_run(struct flow *flow);
+
+/* What the answer was (settle.c): every status the request has been given so far, in any order: the one that is sent,
+ * and those of the backends behind it that a page of the operator's hides. A limit that counts failures is charged if
+ * one of them is a failure, one that counts successes if none is; otherwise it is as if it had not been asked. Once;
+ * a door calls it as soon as it knows, so that a slow reader cannot hold the reservation. */
+void flow_responded(struct flow *flow, const struct algo_time *t, const unsigned *statuses, size_t count);
+/* The request is over, in whatever way (settle.c): frees its places in flight. What is still reserved never got an
+ * answer (a client that went away, 499): it is charged, or guessing would be free for those who hang up. Must be called
+ * for every flow that was run; once. */
+void flow_end(struct flow *flow, const struct algo_time *t);
+
+/* How fast the response may go (bandwidth.c). */
+struct flow_pace {
+	uint64_t bytes_per_s; /* of this response; 0: any. The smallest of its limits */
+	uint64_t free_bytes;  /* before that */
+	bool total;	      /* ask flow_pace_take too */
+};
+void flow_pace(const struct flow *flow, struct flow_pace *out);
+/* Takes up to `want` bytes of the key's total, in whole KiB. Returns how many may be sent now (more than `want` by
+ * less than a KiB); 0: none before *wait_ns. What is not sent goes back by flow_pace_return. */
+uint64_t flow_pace_take(struct flow *flow, const struct algo_time *t, uint64_t want, uint64_t *wait_ns);
+void flow_pace_return(struct flow *flow, const struct algo_time *t, uint64_t bytes);
 
 /* ---- stations, each in a file of its own ---------------------------------------------------------- */
 

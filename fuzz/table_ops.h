@@ -116,7 +116,7 @@ static void ops_prepare(void)
 		 "numbers");
 	ops_need(ops_open(false) == WEIR_OK && ledger_lock(ops.table, 1000) == WEIR_OK, "table");
 	for (unsigned i = 0; i < 4; i++)
-		ops_need(ledger_row_for(ops.table, i < 2 ? 1 : i, &numbers[i], "fuzz", i + 1, &ops.rows[i]) ==
+		ops_need(ledger_row_for(ops.table, i < 2 ? 1 : i, &numbers[i], 0, "fuzz", i + 1, &ops.rows[i]) ==
 				 WEIR_OK,
 			 "row");
 	ledger_unlock(ops.table);
@@ -230,7 +230,7 @@ static void ops_publish(struct feed *feed)
 	if (ledger_lock(ops.table, 0) != WEIR_OK)
 		return;
 	if (algo_token_bucket(1 + (uint32_t)roll % 100, OPS_SECOND, 10, &numbers) &&
-	    ledger_row_for(ops.table, roll % 5, &numbers, "other", (uint32_t)roll % 16, &row) == WEIR_OK)
+	    ledger_row_for(ops.table, roll % 5, &numbers, 0, "other", (uint32_t)roll % 16, &row) == WEIR_OK)
 		ops.rows[roll % 4] = row;
 	if (roll & 256)
 		ledger_census(ops.table);
@@ -266,7 +266,7 @@ static bool ops_call(struct feed *feed, bool patches)
 		table_punish(ops.table, &key, row, &t, cost, &look);
 		break;
 	case 7:
-		table_give_back(ops.table, &key, row, &t, OPS_NOW, cost);
+		table_uncharge(ops.table, &key, row, &t, OPS_NOW, cost);
 		break;
 	case 8:
 		table_forget(ops.table, &key);

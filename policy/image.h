@@ -16,7 +16,7 @@
 #include "policy/text.h"
 
 #define IMAGE_MAGIC	  UINT64_C(0x31474d4952494557) /* "WEIRIMG1" */
-#define IMAGE_LAYOUT	  2u
+#define IMAGE_LAYOUT	  3u
 #define IMAGE_HITS_MAX	  1024u /* most counters one request may meet: checked when compiling */
 #define IMAGE_PATH_MAX	  2048u /* longest normalised path that is matched, in bytes */
 #define IMAGE_SEGMENT_MAX 255u	/* bytes of one segment that are kept: longer ones are all alike after that */
@@ -67,6 +67,10 @@ enum image_method_index {
 uint32_t image_method(struct text method);
 
 enum image_mode { IMAGE_ENFORCE, IMAGE_SHADOW, IMAGE_DISABLED };
+enum image_count { IMAGE_COUNT_ALL, IMAGE_COUNT_FAILURES, IMAGE_COUNT_SUCCESSES };
+struct image_statuses { /* from..to, both included, 100..599 */
+	uint16_t from, to;
+};
 enum image_missing {
 	IMAGE_MISSING_NONE,
 	IMAGE_MISSING_IP,
@@ -140,7 +144,11 @@ struct image_key_part {
 	struct image_text name; /* header (lower case), cookie, query parameter, variable */
 };
 
-struct image_counter { /* one rate of one limit */
+/* What a counter counts. RATE: requests or their cost. CONCURRENT: requests in flight (numbers: ALGO_CONCURRENT).
+ * BANDWIDTH: nothing, it paces each response by itself (no row, numbers 0). TOTAL: KiB of all responses of a key, a
+ * token bucket that paces them; it never refuses. */
+enum image_what { IMAGE_RATE, IMAGE_CONCURRENT, IMAGE_BANDWIDTH, IMAGE_TOTAL };
+struct image_counter { /* one rate of one limit, or its concurrency, or its bandwidth */
 	uint64_t identity;
 	uint32_t row; /* ledger row; patched at publication, TABLE_ROW_NONE before */
 	uint32_t limit;
@@ -149,6 +157,11 @@ struct image_counter { /* one rate of one limit */
 	uint64_t window_ns;	/* what RateLimit-Policy's w says */
 	uint32_t capacity;	/* most that passes at once: what the headers call the limit */
 	uint32_t stat;		/* statistics index; patched at publication */
+	uint32_t what;		/* enum image_what */
+	uint32_t queue;		/* concurrent: how many may wait for a place */
+	uint64_t wait_ns;	/* ... and how long, with a queue: 1 ms to 400 days */
+	uint64_t bytes_per_s;	/* bandwidth and total */
+	uint64_t free_bytes;	/* bandwidth: the first so many of a response are not paced */
 };
 
 /* an entry of exempt (global or a limit's) or deny: all given conditions hold */
@@ -163,7 +176,11 @@ struct image_exception {
 
 enum image_body { IMAGE_BODY_JSON, IMAGE_BODY_PROBLEM, IMAGE_BODY_TEXT, IMAGE_BODY_FILE };
 #define IMAGE_HEADERS_X_RATELIMIT 1u
-#define IMAGE_HEADERS_RATELIMIT	  2u
+#define IMAGE_HEADERS_RATELIMIT	  2u  /* draft 11: RateLimit and RateLimit-Policy, structured fields */
+#define IMAGE_HEADERS_DELTA	  4u  /* X-RateLimit-Reset is seconds from now, not the epoch's */
+#define IMAGE_HEADERS_GITHUB	  8u  /* X-RateLimit-* with -Used and -Resource */
+#define IMAGE_HEADERS_DRAFT_6	  16u /* RateLimit-Limit, -Remaining, -Reset and RateLimit-Policy */
+#define IMAGE_HEADERS_DRAFT_7	  32u /* RateLimit: limit=, remaining=, reset= */
 struct image_respond {
 	uint32_t status;  /* 400..599 */
 	uint32_t headers; /* mask */
@@ -187,7 +204,9 @@ struct image_limit {
 	uint8_t preflight_exempt; /* a method in its match, or a key other than ip and site */
 	uint8_t pad;
 	struct image_text key_text, match_text; /* as written, for reading out */
-	uint32_t spare;				/* 0 */
+	uint16_t count;				/* enum image_count */
+	uint16_t on_full;			/* enum table_full */
+	struct image_span failures;		/* struct image_statuses: what a failure is, ascending */
 	uint64_t key_identity;			/* hash of the key spec: a new key starts new counters */
 };
 

@@ -56,6 +56,9 @@ struct model_rate {
 	uint64_t period_ns;	     /* 0.5/s is 1 per 2 s */
 	struct text unit;	     /* "s", "15min": for the counter's name where there are several */
 	struct algo_numbers numbers; /* built */
+	uint32_t what;		     /* enum image_what, and as in image_counter: */
+	uint32_t queue;
+	uint64_t wait_ns, bytes_per_s, free_bytes;
 };
 
 struct model_limit {
@@ -70,7 +73,11 @@ struct model_limit {
 	struct text key_text; /* canonical: "[ip, header.x-a | site]" */
 	uint32_t missing, mode, cost;
 	struct model_rate *rates;
-	size_t rate_count;
+	size_t rate_count; /* concurrency and bandwidth included */
+	uint32_t count;	   /* enum image_count */
+	uint32_t on_full;  /* enum table_full */
+	struct image_statuses *failures;
+	size_t failure_count;
 	bool count_denied, paths_exact, preflight_exempt, shared;
 	struct model_exception *exempt;
 	size_t exempt_count;

@@ -72,7 +72,7 @@ static enum weir_error assign_rows(struct table *table, struct image *image, con
 
 		snprintf(name, sizeof name, "%.*s", (int)(text.size < sizeof name ? text.size : sizeof name),
 			 text.data);
-		error = ledger_row_for(table, counters[i].identity, &counters[i].numbers, name,
+		error = ledger_row_for(table, counters[i].identity, &counters[i].numbers, 0, name,
 				       (uint32_t)image->generation, &counters[i].row);
 		if (error != WEIR_OK)
 			return why_error(why, error, "%s: no ledger row for limit '%s': %s",

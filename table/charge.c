@@ -66,7 +66,7 @@ static void __attribute__((noinline)) peek(struct table *table, const struct tab
 			continue;
 		struct algo_outcome outcome;
 		step_inline(at.numbers, at.state, t, cost, &outcome);
-		*out = (struct table_look){*at.numbers, at.state, outcome.allowed};
+		*out = (struct table_look){.numbers = *at.numbers, .state = at.state, .allowed = outcome.allowed};
 		return;
 	}
 	nothing_known(out);
@@ -183,7 +183,7 @@ void table_punish(struct table *table, const struct table_key *key, uint32_t row
 	move(table, key, row, t, cost, false, out);
 }
 
-void table_give_back(struct table *table, const struct table_key *key, uint32_t row,
+void table_uncharge(struct table *table, const struct table_key *key, uint32_t row,
 		     const struct algo_time *t, uint64_t charged_at, uint32_t cost)
 {
 	struct slot_pair *pair = slot_pair(table, key);

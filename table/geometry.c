@@ -60,7 +60,7 @@ enum weir_error geometry_plan(uint64_t size, uint32_t process_slots, struct layo
 	at = place(out, LAYOUT_PROCESSES, at, process_slots * sizeof(struct process_line), LAYOUT_PAGE);
 	at = place(out, LAYOUT_NAMES, at, TABLE_STAT_COUNT * sizeof(struct stats_entry), LAYOUT_PAGE);
 	at = place(out, LAYOUT_STATISTICS, at, process_slots * sizeof(struct stats_area), LAYOUT_PAGE);
-	at = place(out, LAYOUT_CELLS, at, 0, LAYOUT_PAGE);
+	at = place(out, LAYOUT_SPARE, at, 0, LAYOUT_PAGE);
 	/* Whole huge pages where there are any: the slots are what is looked up at random. */
 	at = place(out, LAYOUT_SLOTS, at, slots, slots >= 2 * LAYOUT_HUGE ? LAYOUT_HUGE : LAYOUT_PAGE);
 	out->file_size = round_up(at, LAYOUT_PAGE);

@@ -15,7 +15,7 @@
 #include "table/table.h"
 
 #define LAYOUT_MAGIC   UINT64_C(0x314c425452494557) /* "WEIRTBL1" */
-#define LAYOUT_VERSION 1u
+#define LAYOUT_VERSION 2u
 #define LAYOUT_PAGE    UINT64_C(4096)
 #define LAYOUT_HUGE    (UINT64_C(2) << 20)
 
@@ -88,8 +88,7 @@ enum layout_sections {
 	LAYOUT_PROCESSES,
 	LAYOUT_NAMES,
 	LAYOUT_STATISTICS,
-	LAYOUT_CELLS, /* reserved, size 0: blocks {tag, 7 cells} for logs, concurrency, reservations (T9, T10)
-		       */
+	LAYOUT_SPARE, /* size 0 */
 	LAYOUT_SLOTS,
 	LAYOUT_SECTIONS = 16 /* places; those behind the last are reserved, {0, 0} */
 };

@@ -69,16 +69,17 @@ static enum weir_error place_for_one(struct table *table, struct ledger_writer *
 }
 
 enum weir_error ledger_row_for(struct table *table, uint64_t identity, const struct algo_numbers *numbers,
-			       const char *limit_name, uint32_t generation, uint32_t *row)
+			       uint16_t flags, const char *limit_name, uint32_t generation, uint32_t *row)
 {
 	struct ledger_writer *writer = table->ledger.writer;
 	if (!writer)
 		return table->read_only ? WEIR_READ_ONLY : WEIR_BUSY;
-	if (!algo_valid(numbers) || generation == 0)
+	if (!algo_valid(numbers) || flags > TABLE_DENY || generation == 0)
 		return WEIR_BAD_POLICY;
 
 	uint32_t known = ledger_index_find(writer, identity);
-	if (known && memcmp(&row_at(writer, known)->numbers, numbers, sizeof *numbers) == 0) {
+	if (known && row_at(writer, known)->flags == flags &&
+	    memcmp(&row_at(writer, known)->numbers, numbers, sizeof *numbers) == 0) {
 		name_in(writer, known, generation);
 		*row = known;
 		return WEIR_OK;
@@ -91,6 +92,7 @@ enum weir_error ledger_row_for(struct table *table, uint64_t identity, const str
 		.identity = identity,
 		.generation = generation,
 		.stat = ledger_name_entry(table, limit_name),
+		.flags = flags,
 		.numbers = *numbers,
 	};
 	fresh.check = ledger_check(&fresh, place);

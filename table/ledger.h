@@ -17,22 +17,24 @@ struct ledger_row {	     /* 64 bytes, a file format */
 	uint64_t identity;   /* of namespace, limit name, rate unit and key spec: who the counter is */
 	uint32_t generation; /* of the publication that added the row; higher wins (T2) */
 	uint16_t stat;	     /* index of its limit's statistics, below TABLE_STAT_COUNT; 0: shared */
-	uint16_t flags;	     /* reserved: durable, plan-keyed; 0 now */
+	uint16_t flags;	     /* LEDGER_FULL_*, others 0 */
 	struct algo_numbers numbers;
 	uint32_t plan;	/* reserved: 0 */
 	uint32_t check; /* of the other 60 bytes */
 };
 
+#define LEDGER_FULL_MASK 3u /* enum table_full */
+
 /* One publisher at a time (flock on the ledger file). Waits at most `timeout_ms`. */
 enum weir_error ledger_lock(struct table *table, unsigned timeout_ms);
 void ledger_unlock(struct table *table);
 
-/* The row for these numbers: the newest row of this identity if its numbers are the same, else a new
+/* The row for these numbers: the newest row of this identity if its numbers and flags are the same, else a new
  * one with `generation` (from 1). Under ledger_lock, else WEIR_BUSY; WEIR_BAD_POLICY: numbers that algo did
  * not make. `limit_name` names the statistics entry (limits that share a name share it); truncated to
  * LEDGER_NAME_MAX - 1. */
 enum weir_error ledger_row_for(struct table *table, uint64_t identity, const struct algo_numbers *numbers,
-			       const char *limit_name, uint32_t generation, uint32_t *row);
+			       uint16_t flags, const char *limit_name, uint32_t generation, uint32_t *row);
 
 /* NULL if there is no such row (hostile or damaged index). Valid until the next call on this handle. */
 const struct ledger_row *ledger_row(struct table *table, uint32_t row);

@@ -33,14 +33,18 @@ struct table_options {
 	bool create;	  /* make the file if it is missing (privately, then link(2)ed into place) */
 	bool read_only;	  /* no process slot, no deciding: for looking */
 	uint32_t process_slots; /* creation only, at most 4096; 0: 64, or 4 for each processor */
+	const char
+		*snapshot; /* creation only: what to begin with (table/snapshot.h), NULL: nothing. One that is
+				   missing, damaged or of another version leaves an empty table and a sentence in
+				   `why`: it never stands in the way */
 };
 
 /* Opens or creates. On failure *out is NULL and `why` (size bytes, may be NULL) holds a sentence that
  * names path and reason. Refuses files that are not owned by the caller or (if the caller is root) by
  * the folder's owner, that others can write, symlinks, and geometry that does not add up. */
 enum weir_error table_open(const struct table_options *options, struct table **out, char *why, size_t size);
-void table_close(struct table **table); /* NULL-safe; frees the process slot */
-/* Gives the process slot back, for one who does not decide for a while but still looks at what was decided:
+void table_close(struct table **table); /* NULL-safe; frees the process slot, and what is held by it */
+/* Gives the process slot back (while tickets are held: when the last one is settled or given back), for one who does not decide for a while but still looks at what was decided:
  * from now on the handle is as one opened for reading (table_charge: TABLE_NO_ROOM), and holds no generation.
  * There are few slots, and a response may take hours. Out of memory: the slot stays until table_close. */
 void table_retire(struct table *table);
@@ -94,33 +98,93 @@ struct table_look {
 	struct algo_numbers numbers; /* those that were applied */
 	uint64_t state;		     /* the word judged (before a charge for peek, after it for charge) */
 	bool allowed;
+	/* What a word alone does not say; 0 for plain counters. */
+	uint32_t held;	   /* units held (reserved, in flight) by everybody, one's own included */
+	uint32_t used;	   /* log: units that still count */
+	uint64_t fits_at;  /* log, refused: table time at which the cost fits; ALGO_NEVER if it cannot */
+	uint64_t empty_at; /* log: table time at which nothing counts any more; 0: nothing does */
 };
 
-/* Would it fit? Writes nothing. A key that is absent is fully recovered. */
+/* Would it fit? Writes nothing. A key that is absent is fully recovered. Of what others hold (table_take) it
+ * knows: a plain counter's room is what neither used nor held units take. `holds`: the limit has holds, so
+ * look for them (concurrent: always). */
 void table_peek(struct table *table, const struct table_key *key, uint32_t row, const struct algo_time *t,
 		uint32_t cost, struct table_look *out);
+void table_peek_held(struct table *table, const struct table_key *key, uint32_t row,
+		     const struct algo_time *t, uint32_t cost, struct table_look *out);
 
 enum table_charge {
 	TABLE_CHARGED, /* allowed and counted */
 	TABLE_REFUSED, /* did not fit; nothing written */
-	TABLE_NO_ROOM, /* could not be stored: damaged lines or endless interference (bounded tries) */
+	TABLE_NO_ROOM, /* could not be stored: damaged lines, endless interference (bounded tries), or no slot to be
+			  had without forgetting a live counter and `on_full` is not evict. The caller asks
+			  table_on_full what that means */
 };
 
-/* Charge if it fits: one 16-byte compare-and-swap on a known key. Cost 0 is a peek. */
+/* Charge if it fits: one 16-byte compare-and-swap on a known key of a bucket or window. Cost 0 is a peek.
+ * Logs are charged too, their cells one by one: all or none. Not for concurrent ones (TABLE_REFUSED). */
 enum table_charge table_charge(struct table *table, const struct table_key *key, uint32_t row,
 			       const struct algo_time *t, uint32_t cost, struct table_look *out);
 
-/* Count a refusal (`count_denied`): see algo_punish. */
+/* What a limit wants when a key of it finds no room (the row's flags). */
+enum table_full { TABLE_EVICT, TABLE_ALLOW, TABLE_DENY };
+enum table_full table_on_full(struct table *table, uint32_t row);
+
+/* Undo a charge of a bucket or window made at `charged_at`, by those who keep no ticket. A key that has been evicted
+ * since owes nothing. */
+void table_uncharge(struct table *table, const struct table_key *key, uint32_t row, const struct algo_time *t,
+		    uint64_t charged_at, uint32_t cost);
+
+/* ---- tickets: what was taken, and can be given back or settled, once ------------------------------- */
+
+enum table_how {
+	TABLE_CHARGE,  /* charged at once, as table_charge */
+	TABLE_RESERVE, /* held: it takes room, and is charged when it is settled. Concurrent: the only way */
+};
+
+/* The caller's memory; it must stay in place while the ticket is live, and be used with the handle that made it.
+ * Dies with its process: what was charged stays charged, what was held is free (T10) within two seconds. */
+struct table_ticket {
+	struct table_key key;
+	uint32_t row, cost;
+	uint64_t at;			     /* table time of taking */
+	uint64_t stamp;			     /* log: when its cells end */
+	uint32_t cell;			     /* log: first of its cells */
+	uint16_t how;			     /* enum table_how */
+	uint16_t live;			     /* 1: taken and not yet given back or settled */
+	struct table_ticket *before, *after; /* held: those of this handle, oldest first */
+};
+
+/* Takes `cost` if it fits, and fills *ticket (live only if TABLE_CHARGED). Reserving: units used + units held by
+ * everybody + cost <= capacity, never more, whoever is killed when (proof: table/DESIGN.md, I13). Two who reach for the
+ * last unit at once do not both go away empty, unless one of them stands still for long. */
+enum table_charge table_take(struct table *table, const struct table_key *key, uint32_t row,
+			     const struct algo_time *t, uint32_t cost, enum table_how how,
+			     struct table_ticket *ticket, struct table_look *out);
+/* The actual cost is known: `cost` is charged whether it fits or not, and what was held is free. For a charged
+ * ticket the difference is charged or given back. Once: false if the ticket is not live. Concurrent: only frees. */
+bool table_settle(struct table *table, struct table_ticket *ticket, const struct algo_time *t, uint32_t cost);
+/* The same with a cost of 0: nothing was used. */
+bool table_give_back(struct table *table, struct table_ticket *ticket, const struct algo_time *t);
+/* Charges what has been reserved for longer than 60 s by this handle, as if it had been settled at its own cost (T10;
+ * concurrent tickets are left alone). Cheap; the door calls it with each decision, and once a second when idle. */
+#define TABLE_RESERVE_MAX_NS (UINT64_C(60) * 1000000000)
+void table_overdue(struct table *table, const struct algo_time *t);
+/* Tickets held by this handle. */
+uint32_t table_held(const struct table *table);
+
+/* Count a refusal (`count_denied`): see algo_punish. Nothing for logs and concurrent ones. */
 void table_punish(struct table *table, const struct table_key *key, uint32_t row, const struct algo_time *t,
 		  uint32_t cost, struct table_look *out);
 
-/* Undo a charge made at `charged_at`. A key that has been evicted since owes nothing. */
-void table_give_back(struct table *table, const struct table_key *key, uint32_t row,
-		     const struct algo_time *t, uint64_t charged_at, uint32_t cost);
+/* Describe what was looked at, of any kind: algo_describe, and what only the table knows. `charged`: the cost is in
+ * the look already. Concurrent: limit N, remaining, wait_ns 1 s if refused (a hint), full_ns 0. */
+void table_describe(const struct table_look *look, const struct algo_time *t, uint32_t cost, bool charged,
+		    struct algo_report *out);
 
 /* Forget a key (its bucket is full again). Returns whether it was there. */
 bool table_forget(struct table *table, const struct table_key *key);
-/* Forget every key of a limit: all slots whose row has this identity. Returns how many. */
+/* Forget every key of a limit: all slots whose row has this identity. Returns how many. What is held stays held. */
 uint64_t table_forget_limit(struct table *table, uint64_t identity);
 
 /* ---- the generation word (N4) -------------------------------------------------------------------- */

@@ -13,7 +13,7 @@ def text():
     return open(out).read()
 
 
-ok(wait_until(lambda: "weir show --table" in text() or demo.poll() is not None, 30), "it starts")
+ok(wait_until(lambda: "weir show --table" in text() or demo.poll() is not None), "it starts")
 loops = re.findall(r"^  (curl .*)$", text(), re.M)
 is_(len(loops), 4, "it prints loops to paste")
 

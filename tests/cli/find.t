@@ -18,13 +18,13 @@ mine, foreign = f"/dev/shm/weir-{user}", f"/dev/shm/weir-{user + 1}"
 for path in mine, foreign:
     os.mkdir(path, 0o700)
 try:
-    shutil.copy(site.table, f"{mine}/0123456789abcdef.v1")
+    shutil.copy(site.table, f"{mine}/0123456789abcdef.v2")
     os.chown(mine, user, user)
     r = weir("show", "--policy", f"{dir}/other.yaml")
     is_(r.returncode, 3, "no table of this policy: exit 3")
     like(r.stderr, f"no table for {dir}/other.yaml (it would be /dev/shm/weir-0/", "where it would be")
     like(r.stderr, "; those that are here:\n", "but others are here")
-    like(r.stderr, f"      --table {mine}/0123456789abcdef.v1\n", "by name")
+    like(r.stderr, f"      --table {mine}/0123456789abcdef.v2\n", "by name")
     like(r.stderr, "weir_table PATH is --table PATH", "or nginx has it elsewhere")
     is_("start a door" in r.stderr, False, "a door has started, so that is no cure")
     found = [f for f in json.loads(weir("doctor", "--json").stdout)["findings"] if foreign in f["sentence"]]

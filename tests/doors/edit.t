@@ -35,7 +35,7 @@ threads = [threading.Thread(target=load, args=(i,)) for i in range(4)]
 before = generation()
 for n, burst in enumerate([200, 300, 60, 200]):
     write(site.policy, policy(burst))
-    ok(wait_until(lambda: generation() == before + n + 1, 10), f"edit {n + 1} is published")
+    ok(wait_until(lambda: generation() == before + n + 1), f"edit {n + 1} is published")
 time.sleep(0.3)
 running = False
 [t.join() for t in threads]
@@ -48,8 +48,8 @@ within(int(got["X-RateLimit-Remaining"]), 98, 99, "half used stayed half used, t
 
 current = generation()
 write(site.policy, policy(5, "  other: {rat: 5/s}\n"))
-ok(wait_until(lambda: "unknown word 'rat'" in said(), 10), "a broken edit is reported by control")
-ok(wait_until(lambda: "did you mean 'rate'" in said(), 10), "with what was meant")
+ok(wait_until(lambda: "unknown word 'rat'" in said()), "a broken edit is reported by control")
+ok(wait_until(lambda: "did you mean 'rate'" in said()), "with what was meant")
 check = weir("check", site.policy)
 ok(check.returncode != 0, "by weir check")
 is_(generation(), current, "it is not published")
@@ -60,7 +60,7 @@ doctor = weir("doctor", "--table", site.table, "--policy", site.policy)
 ok(doctor.returncode != 0, "weir doctor finds it")
 like(doctor.stdout + doctor.stderr, "line 3: unknown word 'rat'", "and names the place")
 write(site.policy, policy(400))
-ok(wait_until(lambda: generation() == current + 1, 10), "the mended file is published")
+ok(wait_until(lambda: generation() == current + 1), "the mended file is published")
 is_(site.get("/")["X-RateLimit-Limit"], "400", "and holds")
 is_(stop(control), 0, "control stops cleanly")
 site.check_no_alerts()

@@ -26,7 +26,7 @@ answers = at_once(4, lambda i: site.get("/slow/?k=a"))
 is_([a.status for a in answers], 4 * [200], "four at once pass, in turn")
 for i, seconds in enumerate(sorted(a.seconds for a in answers)):
     within(seconds, max(0, 0.5 * i - 0.02), 0.5 * i + 0.35, f"number {i + 1} after {0.5 * i} s")
-ok(wait_until(lambda: times().count("200 DELAYED") == 3, 2), "$weir_status says DELAYED")
+ok(wait_until(lambda: times().count("200 DELAYED") == 3), "$weir_status says DELAYED")
 
 # one worker: while some wait the others are served
 waiting = [threading.Thread(target=lambda: site.get("/slow/?k=b")) for _ in range(3)]
@@ -43,7 +43,7 @@ time.sleep(0.2)
 for one in w[1:]:
     one.s.shutdown(2)
     one.close()
-ok(wait_until(lambda: times().count("499 ") == 2, 2), "clients that leave while waiting are noticed: 499")
+ok(wait_until(lambda: times().count("499 ") == 2), "clients that leave while waiting are noticed: 499")
 is_(w[0].read().status, 200, "who stays is served")
 before = len(backend.seen)
 time.sleep(1.2)
@@ -76,13 +76,13 @@ c = H2(h2)
 streams = [c.begin("GET", "/slow/?k=h") for _ in range(4)]
 seen = times().count("499 ")
 c.reset(streams[2])
-ok(wait_until(lambda: times().count("499 ") == seen + 1, 2), "HTTP/2: a stream that is reset while it waits is noticed")
+ok(wait_until(lambda: times().count("499 ") == seen + 1), "HTTP/2: a stream that is reset while it waits is noticed")
 is_([c.answer(s)[0] for s in (streams[1], streams[3])], [200, 200], "the others of its connection have their turn")
 is_(c.answer(c.begin("GET", "/f1.txt")), (200, b"file 1\n"), "and the connection goes on")
 streams = [c.begin("GET", "/slow/?k=H") for _ in range(3)]
 time.sleep(0.2)
 c.s.close()
-ok(wait_until(lambda: times().count("499 ") == seen + 3, 2), "one that closes while two wait, too")
+ok(wait_until(lambda: times().count("499 ") == seen + 3), "one that closes while two wait, too")
 site.check_no_alerts()
 
 # an edit while a request waits: it ends in the world in which it began

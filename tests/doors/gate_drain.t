@@ -46,7 +46,7 @@ def hold(n):
 def next_generation():
     before = set(site.workers())
     site.reload()
-    ok(wait_until(lambda: len(set(site.workers()) - before) == WORKERS, 10), "new workers")
+    ok(wait_until(lambda: len(set(site.workers()) - before) == WORKERS), "new workers")
 
 
 held, half = [], []
@@ -54,13 +54,13 @@ for n in range(RELOADS):
     began = len(stream.open)
     write(site.policy, policy(2) + f"# {n}\n")
     held += hold(n)
-    ok(wait_until(lambda: len(stream.open) == began + 16, 5), "sixteen responses go on")
+    ok(wait_until(lambda: len(stream.open) == began + 16), "sixteen responses go on")
     # these have sent half a request, and go on in a worker that is to exit
     half += [[Wire(site.port, source=f"127.0.20.{n + 1}").send("GET /a HTTP/1.1\r\nHost: a\r\n") for _ in range(3)]]
     time.sleep(0.2)
     next_generation()
 within(len(site.workers()), WORKERS * 3, WORKERS * (RELOADS + 1), "old workers are still there")
-ok(wait_until(lambda: info()["processes"] == WORKERS, 3), "they have given their slots back")
+ok(wait_until(lambda: info()["processes"] == WORKERS), "they have given their slots back")
 is_(info()["processes"], WORKERS, "a slot for each new worker, none for the old")
 is_(site.statuses(3, source="127.0.0.9"), [204, 204, 429], "the new ones decide")
 
@@ -69,7 +69,7 @@ for n, three in enumerate(half):
     answers = [w.send("\r\n").read() for w in three]
     is_(sorted(a.status for a in answers), [204, 204, 429], "three requests in old workers: two are allowed")
     is_({a["x-ratelimit-limit"] for a in answers}, {"2"}, "with what is left")
-ok(wait_until(lambda: info()["processes"] == WORKERS, 3), "and the slots they took for it are free again")
+ok(wait_until(lambda: info()["processes"] == WORKERS), "and the slots they took for it are free again")
 
 # one that goes on there keeps no slot either; a new policy in force meanwhile is the one that counts
 late = [Wire(site.port, source=f"127.0.30.{i + 1}").send("GET /events HTTP/1.1\r\nHost: a\r\n") for i in range(16)]
@@ -79,8 +79,8 @@ is_(site.publish(policy(7)).returncode, 0, "a new policy is published")
 began = len(stream.open)
 for w in late:
     w.send("\r\n")
-ok(wait_until(lambda: len(stream.open) == began + 16, 5), "sixteen responses begin in old workers")
-ok(wait_until(lambda: info()["processes"] == WORKERS, 3), "and take no slot for longer than the decision")
+ok(wait_until(lambda: len(stream.open) == began + 16), "sixteen responses begin in old workers")
+ok(wait_until(lambda: info()["processes"] == WORKERS), "and take no slot for longer than the decision")
 heads = [w.f.readline() + b"".join(iter(w.f.readline, b"\r\n")) for w in late]
 is_({b"X-RateLimit-Limit: 7\r\n" in h for h in heads}, {True}, "the policy in force now decided them")
 
@@ -98,7 +98,7 @@ stream.end()
 for w in held:
     w.f.read()
     w.close()
-ok(wait_until(lambda: len(site.workers()) == WORKERS, 10), "the old workers end with their last response")
+ok(wait_until(lambda: len(site.workers()) == WORKERS), "the old workers end with their last response")
 lines = logged(site, "/events")
 is_(len(lines), 16 * (RELOADS + 1), "each is in the access log")
 is_({tuple(l.split()[:3]) for l in lines}, {("200", "PASSED", "per-ip")}, "with what was decided when it began")

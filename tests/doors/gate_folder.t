@@ -24,7 +24,7 @@ def site_of(table="", user="user www-data;", first=True):
 def begin(site):
     open(site.error_log, "w").close()
     site.process = start(["nginx", "-c", site.conf, "-p", site.dir, "-e", site.error_log, "-g", "daemon off;"], env=san_env(), stderr=subprocess.DEVNULL)
-    wait_until(lambda: site.process.poll() is not None or listening(site.port), 10)
+    wait_until(lambda: site.process.poll() is not None or listening(site.port))
     return site.process.poll()
 
 
@@ -114,7 +114,7 @@ os.chmod(PLACE, 0o777)
 old = site.workers()
 open(site.error_log, "w").close()
 site.reload()
-ok(wait_until(lambda: lines(site, "emerg"), 5), "a reload finds that others can write to the folder")
+ok(wait_until(lambda: lines(site, "emerg")), "a reload finds that others can write to the folder")
 like(lines(site, "emerg")[0], "mode 0777", "and says so")
 is_((site.workers(), site.get("/").status), (old, 429), "the old workers go on")
 is_(site.nginx("-s", "stop").returncode, 0, "nginx -s does not mind")
@@ -157,7 +157,7 @@ like(r.stderr, f"belongs to uid {worker.pw_uid}, not to root or uid {stranger.pw
 os.rmdir(f"/dev/shm/weir-{stranger.pw_uid}")
 own.process = start(["setpriv", f"--reuid={stranger.pw_uid}", f"--regid={stranger.pw_gid}", "--clear-groups", "nginx", "-c", own.conf, "-p", own.dir,
                      "-e", own.error_log, "-g", "daemon off;"], env=san_env(), stderr=subprocess.DEVNULL)
-ok(wait_until(lambda: listening(own.port), 10), "not root: it starts")
+ok(wait_until(lambda: listening(own.port)), "not root: it starts")
 is_(own.statuses(3), [200, 200, 429], "not root: the limit holds")
 is_(what(f"/dev/shm/weir-{stranger.pw_uid}"), (stranger.pw_uid, 0o700), "not root: the folder is its own")
 own.stop()

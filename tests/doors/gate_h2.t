@@ -98,7 +98,7 @@ for _ in range(50):
     w.send(b"\x81\x05again")
     w.s.recv(7)
 w.close()
-ok(wait_until(lambda: [l for l in logged(site) if l.startswith("101 PASSED ws 0 GET /ws")], 5), "fifty messages later it ends as the one request it was")
+ok(wait_until(lambda: [l for l in logged(site) if l.startswith("101 PASSED ws 0 GET /ws")]), "fifty messages later it ends as the one request it was")
 
 # gRPC
 message = os.path.join(d, "message")

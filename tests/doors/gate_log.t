@@ -24,7 +24,7 @@ def total(name):
 
 
 is_([site.post("/login/x?a=b").status for _ in range(4)], [200, 429, 429, 429], "one login, three refusals")
-ok(wait_until(lambda: total("login") == 3, 3), "are told within three seconds")
+ok(wait_until(lambda: total("login") == 3), "are told within three seconds")
 like(lines("login")[-1], ', last: client 127.0.0.1 "POST /login/x?a=b"', "with the last of them")
 like(lines("login")[-1], "[warn]", "as a warning")
 like(lines("login")[-1], ' in the last second', "by the second")
@@ -36,7 +36,7 @@ while made < FLOOD:
     count = int(re.search(r"(\d+) requests in", out).group(1))
     is_(int(re.search(r"Non-2xx or 3xx responses: (\d+)", out).group(1)), count, f"a flood of {count} is refused")
     made, runs = made + count, runs + 1
-ok(wait_until(lambda: total("other") >= made, 3), "all of it is counted in the log")
+ok(wait_until(lambda: total("other") >= made), "all of it is counted in the log")
 within(total("other"), made, made + 32 * runs, "no more than was sent")
 within(len(lines("other")), 1, 2 * (time.monotonic() - began + 1), "in no more than one line a second and worker")
 ok(len(lines("other")) < 1000, f"{made} refusals are {len(lines('other'))} lines")
@@ -44,7 +44,7 @@ ok(len(lines("other")) < 1000, f"{made} refusals are {len(lines('other'))} lines
 Wire(site.port).get("/other/\"\\\xff" + 300 * "a")
 site.get("/trial/")
 site.get("/", source="127.0.0.66")
-ok(wait_until(lambda: total("trial") == 1 and total("deny") == 1, 3), "a shadow limit and the deny list have lines of their own")
+ok(wait_until(lambda: total("trial") == 1 and total("deny") == 1), "a shadow limit and the deny list have lines of their own")
 like(lines("trial")[-1], 'weir: limit "trial" would have refused 1 request in the last second, last: client 127.0.0.1 "GET /trial/"', "of a shadow limit")
 like(lines("deny")[-1], 'weir: the deny list refused 1 request in the last second, last: client 127.0.0.66 "GET /"', "of the deny list")
 hostile = [l for l in lines("other") if "\\x22" in l]
@@ -53,7 +53,7 @@ like(hostile[0], r'"GET /other/', "in their place")
 ok(all(32 <= ord(c) < 127 for c in hostile[0]), "and nothing but printable ASCII is in the line")
 ok(len(hostile[0]) < 700, "a long target is cut")
 Wire(site.port, source="127.0.0.67").send("GET / HTTP/1.1\r\nHost: a\r\n\r\n").ended()
-ok(wait_until(lambda: total("deny") == 2, 3), "a closed connection is a refusal too")
+ok(wait_until(lambda: total("deny") == 2), "a closed connection is a refusal too")
 
 before = total("other")
 is_([site.get("/other/").status for _ in range(5)], 5 * [429], "five more")
@@ -78,7 +78,7 @@ site.check_no_alerts()
 # more limits than have statistics of their own: no count under a name that it is not of
 site = Site(policy="limits:\n" + "".join(f"  l{i}: {{match: /l{i}/**, rate: 0/s}}\n" for i in range(300)), locations="location / { return 200 'x'; }")
 site.get("/l290/")
-ok(wait_until(lambda: lines("l290"), 3), "one beyond the 255")
+ok(wait_until(lambda: lines("l290")), "one beyond the 255")
 like(lines("l290")[-1], 'weir: limit "l290" refused 1 request in the last second', "alone in its second: by its name")
 is_([site.get(f"/l{i}/").status for i in (290, 291, 291, 7)], 4 * [429], "several in one second")
 site.stop()

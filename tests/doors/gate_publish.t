@@ -10,13 +10,13 @@ site = Site(policy=policy(3))
 
 
 def limit_is(n, what):
-    ok(wait_until(lambda: site.get("/")["X-RateLimit-Limit"] == str(n), 10), what)
+    ok(wait_until(lambda: site.get("/")["X-RateLimit-Limit"] == str(n)), what)
 
 
 def replaced(worker):
     """Killed, and another one in its place."""
     os.kill(worker, signal.SIGKILL)
-    return wait_until(lambda: [w for w in site.workers() if w > 0 and w != worker], 5)
+    return wait_until(lambda: [w for w in site.workers() if w > 0 and w != worker])
 
 
 limit_is(3, "the first configuration's policy")
@@ -27,7 +27,7 @@ fcntl.flock(ledger, fcntl.LOCK_EX)
 old = set(site.workers())
 write(site.policy, policy(4))
 site.reload()
-fresh = wait_until(lambda: set(site.workers()) - old, 5)
+fresh = wait_until(lambda: set(site.workers()) - old)
 ok(fresh, "a reload starts a worker")
 claimant = fresh.pop()
 
@@ -37,9 +37,9 @@ def waits():
     return any(os.path.realpath(f"{fds}/{n}") == site.table + ".ledger" for n in os.listdir(fds))
 
 
-ok(wait_until(waits, 5), "which waits for its turn to publish")
+ok(wait_until(waits), "which waits for its turn to publish")
 os.kill(claimant, signal.SIGKILL)
-ok(wait_until(lambda: set(site.workers()) - old - {claimant}, 5), "it is killed, and replaced")
+ok(wait_until(lambda: set(site.workers()) - old - {claimant}), "it is killed, and replaced")
 os.close(ledger)
 limit_is(4, "the one in its place publishes")
 is_(site.errors().count("weir: published generation 2"), 1, "once")
@@ -69,10 +69,10 @@ def told():
     return "another publisher has held the lock" in site.errors()
 
 
-ok(wait_until(told, 10), "while it is stopped a worker gives up")
+ok(wait_until(told), "while it is stopped a worker gives up")
 ok(slowest < 1, f"and holds no request up ({slowest:.3f} s at most)")
 is_(answers - {200, 429}, set(), "each is answered, out of the old table")
 os.close(ledger)
-ok(wait_until(lambda: os.path.exists(site.table) and site.get("/").status and "generation 1 of" in site.errors()[len(before):], 20), "and it publishes when it can")
+ok(wait_until(lambda: os.path.exists(site.table) and site.get("/").status and "generation 1 of" in site.errors()[len(before):]), "and it publishes when it can")
 is_([l for l in before.splitlines() if ("[alert]" in l or "[emerg]" in l or "[crit]" in l) and "exited on signal 9" not in l], [], "no alert but those about the killed")
 done()

@@ -18,7 +18,7 @@ def start(site):
     site.process = subprocess.Popen(["nginx", "-c", site.conf, "-p", site.dir, "-e", site.error_log, "-g", "daemon off;"], start_new_session=True, env=san_env(), stderr=subprocess.DEVNULL)
     import weirtest
     weirtest._children.append(site.process)
-    ok(wait_until(lambda: listening(site.port), 10), "nginx starts")
+    ok(wait_until(lambda: listening(site.port)), "nginx starts")
 
 
 def undecided(site, what, *words):
@@ -58,7 +58,7 @@ try:
     os.chmod(os.path.dirname(open_folder.table), 0o777)
     old = open_folder.workers()
     os.kill(old[0], signal.SIGKILL)
-    wait_until(lambda: open_folder.workers() and open_folder.workers() != old and crit(open_folder), 5)
+    wait_until(lambda: open_folder.workers() and open_folder.workers() != old and crit(open_folder))
     undecided(open_folder, "a folder that others can write", "0700")
     open(open_folder.error_log, "w").close()
 
@@ -109,8 +109,8 @@ os.rename(image + ".new", image)
 is_(site.statuses(2), [200, 429], "a spoilt image that nobody announced changes nothing")
 old = site.workers()
 os.kill(old[0], signal.SIGKILL)
-wait_until(lambda: site.workers() and site.workers() != old, 5)
-is_(wait_until(lambda: site.get("/").status, 5), 200, "a worker that starts with it lets pass")
+wait_until(lambda: site.workers() and site.workers() != old)
+is_(wait_until(lambda: site.get("/").status), 200, "a worker that starts with it lets pass")
 ok(any("publish" in l for l in crit(site)), "says that the image is damaged, and to publish again")
 is_(site.publish(POLICY.replace("3", "4")).returncode, 0, "published again")
 time.sleep(NEXT)

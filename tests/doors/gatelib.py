@@ -163,4 +163,4 @@ def logged(site, *words):
     """The access log's lines; with words: waits until one has them all, and returns only such."""
     def lines():
         return [l for l in site.access().splitlines() if all(w in l for w in words)]
-    return wait_until(lines, 3)
+    return wait_until(lines)

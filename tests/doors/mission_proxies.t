@@ -12,7 +12,7 @@ site = Site(policy=LIMIT)
 is_([site.get("/", **via("192.0.2.1")).status, site.get("/", **via("192.0.2.2")).status, site.get("/", **via("192.0.2.3")).status],
     [200, 200, 429], "C16: a balancer that is not trusted: its clients share one bucket")
 hint = lambda: [l for l in site.errors().splitlines() if "127.0.0.1" in l and "trusted" in l]
-ok(wait_until(hint, 5), "C16: the log says which address to trust")
+ok(wait_until(hint), "C16: the log says which address to trust")
 show = weir("show", "--table", site.table)
 like(show.stdout, "127.0.0.1", "C16: so does weir show")
 like(show.stdout, "trusted", "C16: with the word to write")

@@ -106,8 +106,8 @@ def port():
             return p
 
 
-def wait_until(condition, seconds=10.0, step=0.02):
-    """Polls; returns the condition's last value."""
+def wait_until(condition, seconds=30.0, step=0.02):
+    """Polls; returns the condition's last value. Long by default: only who fails waits to the end."""
     end = time.monotonic() + seconds
     while True:
         value = condition()
@@ -192,10 +192,21 @@ def _terminated(*_):
 signal.signal(signal.SIGTERM, _terminated)
 
 
+def alive(pid):
+    """It runs: a zombie does not, whoever may be slow in burying it."""
+    try:
+        with open(f"/proc/{pid}/stat") as f:
+            return f.read().rpartition(") ")[2][0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
 # ---- HTTP ----------------------------------------------------------------------------------------
 class Answer:
-    def __init__(self, status, headers, body, seconds):
-        self.status, self.body, self.seconds = status, body, seconds
+    """began and ended: when, on the monotonic clock: what was decided was decided between them."""
+
+    def __init__(self, status, headers, body, seconds, began=0.0):
+        self.status, self.body, self.seconds, self.began, self.ended = status, body, seconds, began, began + seconds
         self.list = headers
         self.headers = {}
         for k, v in headers:
@@ -225,7 +236,7 @@ def request(p, method="GET", path="/", headers=None, body=None, source=None, tim
     try:
         c.request(method, path, body=body, headers=headers or {})
         r = c.getresponse()
-        return Answer(r.status, r.getheaders(), r.read(), time.monotonic() - started)
+        return Answer(r.status, r.getheaders(), r.read(), time.monotonic() - started, started)
     finally:
         c.close()
 
@@ -245,6 +256,64 @@ def at_once(n, one):
     [t.start() for t in threads]
     [t.join() for t in threads]
     return results
+
+
+class Bucket:
+    """What a token bucket must answer on a machine that may stand still in any place: what it holds is known between two bounds,
+    from the times measured around each request. Where both say the same, that is expected; elsewhere either will do.
+
+    rate: tokens a second. passed, refused: the statuses.
+    """
+
+    def __init__(self, rate, burst, passed=200, refused=429):
+        self.rate, self.burst, self.passed, self.refused = rate, burst, passed, refused
+        self.low = self.high = float(burst)
+        self.began = self.ended = None
+        self.first, self.taken = None, 0
+
+    def _refill(self, began, ended):
+        """Up to a decision that was made between these."""
+        if self.first is None:
+            self.first = began
+        else:
+            self.low = min(self.burst, self.low + self.rate * max(0.0, began - self.ended))
+            self.high = min(self.burst, self.high + self.rate * (ended - self.began))
+        self.high = min(self.high, self.burst + self.rate * (ended - self.first) - self.taken)
+        self.began, self.ended = began, ended
+
+    def expected(self, answer):
+        """The status that this one must have had."""
+        self._refill(answer.began, answer.ended)
+        must = self.passed if self.low > 1 - 1e-6 else self.refused if self.high < 1 - 1e-6 else answer.status
+        if answer.status == self.passed:
+            self.low, self.high, self.taken = max(0.0, self.low - 1), max(0.0, self.high - 1), self.taken + 1
+        else:
+            self.low, self.high = min(self.low, 1.0), min(self.high, 1.0)
+        return must
+
+    def check(self, n, one, what):
+        """n requests, one after the other."""
+        got = [one() for _ in range(n)]
+        is_([a.status for a in got], [self.expected(a) for a in got], what)
+
+    def check_at_once(self, n, one, what):
+        """n requests of n threads, in the order in which the kernel likes them; the bucket is full before."""
+        got = at_once(n, lambda i: one())
+        began, ended = min(a.began for a in got), max(a.ended for a in got)
+        passed = sum(a.status == self.passed for a in got)
+        least, most = min(n, self.burst), min(n, int(self.burst + self.rate * (ended - began)))
+        is_((sorted({a.status for a in got} - {self.passed, self.refused}), min(max(passed, least), most)), ([], passed), what)
+        self.first, self.began, self.ended, self.taken = began, began, ended, passed
+        self.low, self.high = max(0.0, self.burst - passed), self.burst + self.rate * (ended - began) - passed
+
+
+def in_turn(answers, gap, what):
+    """Those that passed left a queue one by one, `gap` seconds apart; numbers count from 0 in the order of their ends."""
+    began = min(a.began for a in answers)
+    last = max(a.began for a in answers)
+    for i, a in enumerate(sorted(answers, key=lambda a: a.ended)):
+        # timers have milliseconds; whoever was late in asking may be late in being answered, and so may a busy machine
+        within(a.ended, began + gap * i - 0.02, last + gap * i + 2.5, f"{what}: number {i + 1} after {gap * i:g} s")
 
 
 class Backend:

@@ -19,7 +19,7 @@ static struct image *copy; /* of the sample, to be spoilt */
 /* what is done to a sound image; what is said */
 #define SPOILS(X)                                                                                            \
 	X(copy->magic++, "it is not a policy image")                                                         \
-	X(copy->layout++, "its layout is 3, this program reads 2")                                           \
+	X(copy->layout++, "its layout is 4, this program reads 3")                                           \
 	X(copy->limits.offset += 4, "its limits lie outside of it")                                          \
 	X(copy->limits.offset = copy->size, "its limits lie outside of it")                                  \
 	X(copy->limits.count = UINT32_MAX, "its limits lie outside of it")                                   \

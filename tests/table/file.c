@@ -130,7 +130,7 @@ static const struct {
 } spoiled[] = {
 	{"a good table", spoil_nothing, WEIR_OK, ""},
 	{"a script", spoil_magic, WEIR_FOREIGN, "not a weir table"},
-	{"another layout", spoil_version, WEIR_VERSION, "layout version 2, this weir has 1"},
+	{"another layout", spoil_version, WEIR_VERSION, "layout version 3, this weir has 2"},
 	{"a flipped header byte", spoil_bit, WEIR_DAMAGED, "does not add up"},
 	{"a section outside the file", spoil_outside, WEIR_DAMAGED, "does not add up"},
 	{"sections that overlap", spoil_overlap, WEIR_DAMAGED, "does not add up"},
@@ -199,7 +199,7 @@ static void check_making(void)
 	} bad[] = {
 		{TABLE_SIZE_MIN - 1, 0}, {TABLE_SIZE_MAX + 1, 0}, {TABLE_SIZE_MIN, LAYOUT_PROCESSES_MAX + 1}};
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-		struct table_options wrong = {rig.path, bad[i].size, true, false, bad[i].slots};
+		struct table_options wrong = {.path = rig.path, .size = bad[i].size, .create = true, .process_slots = bad[i].slots};
 		is_u64(table_open(&wrong, &table, NULL, 0), WEIR_BAD_SIZE, "a size out of range is refused");
 	}
 	is_u64(rig_files(&rig, NULL), 0, "and nothing is left behind");
@@ -297,7 +297,7 @@ static bool use(const struct rig *rig, uint32_t generation)
 	struct algo_time t;
 	uint32_t row;
 	if (rig_try_open(rig, false, &table) || ledger_lock(table, 1000) ||
-	    ledger_row_for(table, generation, &numbers, "users", generation, &row))
+	    ledger_row_for(table, generation, &numbers, 0, "users", generation, &row))
 		return false;
 	ledger_unlock(table);
 	struct table_key key = rig_key(table, 1, 1);

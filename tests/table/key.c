@@ -107,7 +107,7 @@ int main(void)
 	check_prefix();
 	check_secrets();
 	table_default_path("policy", 33, path, sizeof path);
-	is_str(path, "/dev/shm/weir-33/4791e15e85ef2402.v1", "the default path is a file format, too");
+	is_str(path, "/dev/shm/weir-33/4791e15e85ef2402.v2", "the default path is a file format, too");
 	table_default_path("policy", 33, small, sizeof small);
 	is_str(small, "/dev/sh", "a short buffer is not overrun");
 	return done_testing();

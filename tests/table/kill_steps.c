@@ -74,7 +74,7 @@ static void punish(struct stage *stage, struct table *table)
 static void give_back(struct stage *stage, struct table *table)
 {
 	struct table_key key = subject(table);
-	table_give_back(table, &key, stage->row, &stage->time, stage->time.now, 1);
+	table_uncharge(table, &key, stage->row, &stage->time, stage->time.now, 1);
 }
 
 static void forget(struct stage *stage, struct table *table)

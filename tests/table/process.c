@@ -67,7 +67,7 @@ static void check_read_only(void)
 	   "a reader sees what others decide");
 	is_u64(table_charge(eye, &key, row, &t, 1, &look), TABLE_NO_ROOM, "a reader cannot charge");
 	table_punish(eye, &key, row, &t, 1, &look);
-	table_give_back(eye, &key, row, &t, t.now, 1);
+	table_uncharge(eye, &key, row, &t, t.now, 1);
 	ok(!table_forget(eye, &key) && table_forget_limit(eye, 5) == 0, "nor forget");
 	table_set_generation(eye, 9);
 	is_u64(table_generation(table), 0, "nor publish");

@@ -79,7 +79,7 @@ static void change_give_back(struct race *race, unsigned worker, struct table *t
 			;
 		atomic_fetch_add(&race->admitted, 1);
 		atomic_fetch_sub(&race->held, 1);
-		table_give_back(table, &key, race->old_row, &t, t.now, 1);
+		table_uncharge(table, &key, race->old_row, &t, t.now, 1);
 	}
 }
 
@@ -140,7 +140,7 @@ static void change_churn(struct race *race, unsigned worker, struct table *table
 			table_punish(table, &key, row, &t, 1, &look);
 			break;
 		case 2:
-			table_give_back(table, &key, row, &t, t.now, 1);
+			table_uncharge(table, &key, row, &t, t.now, 1);
 			break;
 		case 3:
 			table_peek(table, &key, race->other_row, &t, 1, &look);

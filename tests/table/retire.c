@@ -15,7 +15,7 @@ static void look_on(struct table *table, const struct table_key *key, uint32_t r
 	struct algo_time now;
 	is_u64(table_charge(table, key, row, t, 1, &look), TABLE_NO_ROOM, "a retired handle cannot charge");
 	table_punish(table, key, row, t, 1, &look);
-	table_give_back(table, key, row, t, t->now, 1);
+	table_uncharge(table, key, row, t, t->now, 1);
 	ok(!table_forget(table, key) && table_forget_limit(table, 5) == 0, "nor forget");
 	is_u64(ledger_lock(table, 0), WEIR_READ_ONLY, "nor write the ledger");
 	table_set_generation(table, 99);

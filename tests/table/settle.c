@@ -55,7 +55,7 @@ static void check_steps(struct table *table, uint32_t row)
 			ok(!look.allowed, "punished: refused");
 			break;
 		case GIVE_BACK:
-			table_give_back(table, &key, row, &t, t.now, steps[i].cost);
+			table_uncharge(table, &key, row, &t, t.now, steps[i].cost);
 			break;
 		case FORGET:
 			result = table_forget(table, &key);

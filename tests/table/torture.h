@@ -88,7 +88,7 @@ static inline void torture_hot(struct torture *torture, unsigned worker, struct 
 		atomic_fetch_add(&torture->charges, 1);
 		if (regret) {
 			atomic_fetch_sub(&torture->counted[limit], cost);
-			table_give_back(table, &key, torture->row[limit], &t, t.now, cost);
+			table_uncharge(table, &key, torture->row[limit], &t, t.now, cost);
 		}
 	}
 	atomic_store(&torture->pending[worker], 0);
@@ -149,14 +149,14 @@ static inline void torture_publish(struct torture *torture, struct table *table)
 	uint64_t generation = table_generation(table) + 1;
 	uint32_t row = 0;
 	for (unsigned i = 0; !error && i < ROWS; i++) {
-		error = ledger_row_for(table, 100 + i, &torture->numbers[i], "kept", (uint32_t)generation,
+		error = ledger_row_for(table, 100 + i, &torture->numbers[i], 0, "kept", (uint32_t)generation,
 				       &row);
 		if (row != torture->row[i])
 			atomic_fetch_add(&torture->wrong, 1);
 	}
 	struct algo_numbers numbers = rig_token(100, RIG_SECOND, 5 + (uint32_t)generation % 2);
 	if (!error)
-		error = ledger_row_for(table, 100 + CHURN, &numbers, "churned", (uint32_t)generation, &row);
+		error = ledger_row_for(table, 100 + CHURN, &numbers, 0, "churned", (uint32_t)generation, &row);
 	if (!error) {
 		atomic_store(&torture->churn_row[generation % TORTURE_IMAGES], row);
 		table_set_generation(table, generation);
