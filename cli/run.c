@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/out.h"
+#include "cli/signals.h"
 
 /* Where somebody on this machine reaches it. */
 static void host_of(const struct run_listen *listen, char *out, size_t size)
@@ -70,6 +71,9 @@ static int plan(struct run *run)
 		fprintf(stderr, "      cure: %s\n", run->nginx.cure);
 		return STATUS_SYSTEM;
 	}
+	/* who is told to stop while it plans starts and stops: nothing is left behind */
+	if ((run->signals = signals_open()) < 0)
+		return out_failure(WEIR_SYSTEM, "cannot wait for signals");
 	if ((status = run_make_state(run)) != STATUS_FINE || (status = run_read_policy(run)) != STATUS_FINE ||
 	    (status = run_choose_user(run)) != STATUS_FINE || (status = run_choose_ports(run)) != STATUS_FINE)
 		return status;

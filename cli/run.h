@@ -48,8 +48,9 @@ struct run {
 	gid_t worker_gid;
 	char worker_user[64], worker_group[64]; /* "": the workers stay who we are */
 	struct nginx nginx;
-	int lock;   /* of the state folder */
-	bool sound; /* at the end the file was usable: its last good copy says nothing more */
+	int signals; /* signals_open's descriptor, from before anything is made to the end */
+	int lock;    /* of the state folder */
+	bool sound;  /* at the end the file was usable: its last good copy says nothing more */
 };
 
 /* Each returns STATUS_FINE, or an exit code after saying why. */

@@ -19,12 +19,12 @@
 
 static void refuse(const struct run *run, const char *why)
 {
+	gateway_note_write(run->table, why); /* first: who reads the line may ask weir show */
 	fprintf(stderr,
 		"weir run: the gateway of the edited policy is not in force: %s; nginx serves on as before, "
 		"the limits "
 		"are in force. It is tried again at the next save\n",
 		why);
-	gateway_note_write(run->table, why);
 }
 
 static bool listens_on(const struct run *run, const struct run_listen *wanted)

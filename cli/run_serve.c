@@ -29,7 +29,6 @@ struct serve {
 	struct run_child child;
 	struct run_edit edit;
 	struct control *control;
-	int signals;
 	uint64_t edits;		    /* of control, when nginx.conf was last compared */
 	uint64_t begun_ms, stop_ms; /* 0: not stopping */
 	int asked;		    /* how urgently nginx was asked to stop: 0, SIGQUIT, SIGTERM, SIGKILL */
@@ -105,7 +104,7 @@ static void stop_further(struct serve *serve, uint64_t now)
 static void take_signals(struct serve *serve, uint64_t now)
 {
 	int status;
-	for (int signal; (signal = signals_next(serve->signals));) {
+	for (int signal; (signal = signals_next(serve->run->signals));) {
 		if (signal == SIGHUP && serve->serving && !serve->stop_ms) {
 			run_edit_begin(&serve->edit, serve->run, now);
 			kill(serve->child.pid, SIGHUP);
@@ -164,7 +163,7 @@ static void loop(struct serve *serve)
 			kill(serve->child.pid, SIGHUP);
 		}
 		struct pollfd wait[] = {
-			{.fd = serve->signals, .events = POLLIN},
+			{.fd = serve->run->signals, .events = POLLIN},
 			{.fd = serve->child.output, .events = POLLIN},
 			{.fd = serve->control ? control_descriptor(serve->control) : -1, .events = POLLIN},
 			{.fd = run_edit_descriptor(&serve->edit), .events = POLLIN},
@@ -184,7 +183,6 @@ int run_serve(struct run *run)
 	char *text = run_conf_text(run);
 	int status = text ? run_write_conf(run->conf, text) : out_failure(WEIR_NO_MEMORY, NULL);
 	free(text);
-	serve.signals = signals_open();
 	if (status != STATUS_FINE || (status = run_start_nginx(run, false, &serve.child)) != STATUS_FINE)
 		return status;
 	loop(&serve);
