@@ -23,6 +23,12 @@ def log():
     return open(log_path).read()
 
 
+def logged(part, what):
+    """What is in force is told a moment later."""
+    if not ok(wait_until(lambda: part in log()), what):
+        like(log(), part, what)
+
+
 took = []
 
 
@@ -38,7 +44,7 @@ def in_place(path, text):
 
 
 control = start_control()
-like(log(), f"weir control: watching {site.policy} for {site.table}\n", "it says what it watches")
+logged(f"weir control: watching {site.policy} for {site.table}\n", "it says what it watches")
 is_(site.get("/")["X-RateLimit-Limit"], "3", "what nginx compiled is in force")
 
 write(site.policy, policy(4))
@@ -48,15 +54,21 @@ limit_is(5, "an edit in place")
 os.rename(site.policy, site.policy + "~")
 in_place(site.policy, policy(6))
 limit_is(6, "the old file moved away, a new one written")
+longest = 0.0
 with open(site.policy, "w") as f:  # an editor that takes its time
     for c in policy(7):
+        started = time.monotonic()
         f.write(c)
         f.flush()
         time.sleep(0.002)
+        longest = max(longest, time.monotonic() - started)
+    started = time.monotonic()
+longest = max(longest, time.monotonic() - started)
 limit_is(7, "written byte by byte")
-like(log(), "weir control: published, generation 5", "each is published")
-like(log(), "limit 'per-ip': 1 per minute, burst 6 -> 1 per minute, burst 7, counters carried over", "each is reported")
-is_("error" in log(), False, "and none was read half written")
+logged("weir control: published, generation 5", "each is published")
+logged("limit 'per-ip': 1 per minute, burst 6 -> 1 per minute, burst 7, counters carried over", "each is reported")
+# control waits for a quarter of a second without news, for a second in all: on a machine that stood still longer, anything goes
+is_("error" in log() and longest < 0.2, False, "and none was read half written")
 
 # broken edits
 write(site.policy, "limits: {per-ip: {rate: 1/min, brust: 9}}\n")
@@ -75,7 +87,7 @@ ok(wait_until(lambda: "cannot be read: No such file" in log()), "a file that is 
 is_(site.get("/")["X-RateLimit-Limit"], "7", "and changes nothing")
 write(site.policy, policy(8))
 limit_is(8, "a good one is in force again")
-like(log(), f"{site.policy} is usable again", "and reported")
+logged(f"{site.policy} is usable again", "and reported")
 log_before = log()
 write(site.policy, policy(8) + "# a comment\n")
 time.sleep(0.3)
@@ -153,9 +165,10 @@ with open(site.table, "r+b") as f:  # told as publishers do: the generation word
 ok(wait_until(lambda: [l["name"] for l in shown()["limits"]] == ["per-ip"]), "control puts its own in force")
 
 # nginx restarts while an edit is broken: it does not start; with the last good one it does, and control stays right
+unusable = log().count(" is not usable: ")
 os.unlink(site.policy)
 in_place(site.policy, "limits: {")
-ok(wait_until(lambda: "line 1" in log() or ":1:" in log()), "broken again")
+ok(wait_until(lambda: log().count(" is not usable: ") > unusable), "broken again")
 site.stop()
 r = site.nginx("-t")
 ok(r.returncode != 0 and site.policy in r.stderr, "nginx -t names the broken file")
@@ -174,8 +187,12 @@ control.wait()
 is_(json.loads(weir("show", "--json", "--table", site.table).stdout)["control"]["running"], False, "killed: it is seen not to run")
 control = start_control()
 is_(stop(control, signal.SIGINT), 0, "and another one can start; SIGINT ends it too")
-# by inotify, not by the look at the files' dates each second; a busy machine may delay some
-ok(sorted(took)[len(took) // 2] < 0.5, f"an edit takes {1000 * sorted(took)[len(took) // 2]:.0f} ms")
+# by inotify, not by the look at the files' dates each second; a busy machine delays a publishing of our own as well
+started = time.monotonic()
+site.publish(policy(17))
+own = time.monotonic() - started
+middle = sorted(took)[len(took) // 2]
+ok(middle < 0.45 + 5 * own, f"an edit takes {1000 * middle:.0f} ms")
 is_([l for l in site.errors().splitlines() if "[alert]" in l], [], "no alert in the error log")
 
 # control first, nginx later

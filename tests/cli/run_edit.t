@@ -28,14 +28,14 @@ def refused(what, part):
     said = log().rsplit("is not in force: ", 1)[1].splitlines()[0]
     like(said, part, "and why")
     like(said, "; nginx serves on as before, the limits are in force", "and what holds")
-    why = json.loads(weir("show", "--json", "--table", table).stdout).get("gateway", {}).get("why")
+    why = wait_until(lambda: json.loads(weir("show", "--json", "--table", table).stdout).get("gateway", {}).get("why"))
     ok(why and said.startswith(why + ";"), "weir show knows")
     like(weir("show", "--table", table).stdout, f"gateway   not in force as edited: {why}\n", "in words")
     wrong = [f["sentence"] for f in json.loads(weir("doctor", "--json", "--table", table).stdout)["findings"] if f["what"] == "gateway"]
     is_(wrong, [f"the edited gateway is not in force: {why}"], "weir doctor too")
     a = request(p, "GET", "/")
     is_((a.status, a["X-Backend"]), (200, "one"), "it serves as before")
-    is_(os.path.exists(f"{state}/nginx.conf.next"), False, "what was tried is gone")
+    ok(wait_until(lambda: not os.path.exists(f"{state}/nginx.conf.next")), "what was tried is gone")
 
 
 here, there = f"127.0.0.1:{p}", f"http://127.0.0.1:{two.port}"

@@ -11,6 +11,7 @@ T = ("--table", site.table)
 for i in range(10):
     site.get("/", source=f"127.0.0.{i + 10}")
 
+ok(wait_until(lambda: json.loads(weir("table", "info", "--json", *T).stdout)["processes"] == 2), "two workers have come")
 d = json.loads(weir("table", "info", "--json", *T).stdout)
 is_((d["table"], d["live"], d["generation"], d["processes"], d["process_slots"]), (site.table, 10, 1, 2, 64), "table info --json")
 within(d["bytes"], 4 << 20, 6 << 20, "as large as asked for")

@@ -14,6 +14,7 @@ Everything started is ended, by its id, at exit; everything listens on 127.0.0.1
 """
 import atexit, http.client, os, shutil, signal, socket, ssl, subprocess, sys, tempfile, threading, time
 
+os.umask(0o022)  # nginx's workers read what we write
 BUILD = os.environ.get("WEIR_BUILD", "build/release")
 ROOT = os.getcwd()
 WEIR = os.path.join(ROOT, BUILD, "weir")
