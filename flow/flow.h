@@ -214,7 +214,8 @@ void flow_end(struct flow *flow, const struct algo_time *t);
 struct flow_pace {
 	uint64_t bytes_per_s; /* of this response; 0: any. The smallest of its limits */
 	uint64_t free_bytes;  /* before that */
-	bool total;	      /* ask flow_pace_take too */
+	bool total;	      /* ask flow_pace_take too; and then */
+	uint64_t total_bytes_per_s; /* the smallest of the totals */
 };
 void flow_pace(const struct flow *flow, struct flow_pace *out);
 /* Takes up to `want` bytes of the key's total, in whole KiB. Returns how many may be sent now (more than `want` by
