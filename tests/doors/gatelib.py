@@ -75,6 +75,7 @@ class Wire:
 
 def curl(url, *argv, timeout=30):
     """curl with any options; an Answer whose .version is the protocol it spoke."""
+    began = time.monotonic()
     p = subprocess.run(["curl", "-sSk", "--max-time", str(timeout), "-D", "-", "-w", "\n%{http_version} %{http_code} %{time_total}", *argv, url],
                        capture_output=True)
     if p.returncode:
@@ -85,7 +86,7 @@ def curl(url, *argv, timeout=30):
         text = text.partition(b"\r\n\r\n")[2]
     head, _, body = text.partition(b"\r\n\r\n")
     headers = [tuple(l.split(": ", 1)) if ": " in l else (l.rstrip(":"), "") for l in head.decode("latin-1").split("\r\n")[1:]]
-    a = Answer(int(code), headers, body, float(seconds))
+    a = Answer(int(code), headers, body, time.monotonic() - began, began)
     a.version = version
     return a
 
@@ -150,6 +151,18 @@ class H2:
                 body += payload
             if kind == 3 or kind in (0, 1) and flags & 1:
                 return status, body
+
+
+def accepted(port, *wires):
+    """nginx has taken these connections: sockets that wait to be accepted have no inode yet."""
+    def taken():
+        with open("/proc/net/tcp") as f:
+            lines = [l.split() for l in f.read().splitlines()[1:]]
+        ends = {int(l[2].split(":")[1], 16) for l in lines if int(l[1].split(":")[1], 16) == port and l[3] == "01" and l[9] != "0"}
+        return all(w.s.getsockname()[1] in ends for w in wires)
+    if not wait_until(taken):
+        raise RuntimeError("nginx has not accepted a connection")
+    time.sleep(0.2)  # and read what came with it
 
 
 def certificate(into):

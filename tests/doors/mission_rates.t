@@ -7,7 +7,7 @@ from weirtest import *
 C1 = "limits: {per-ip: {rate: 2/s, burst: 1}}\nrespond: {status: 503}\n"
 
 site = Site(policy=C1)
-is_(site.statuses(6), [200] + 5 * [503], "C1: 2/s without a burst: six in a row are one 200 and five 503")
+Bucket(2, 1, refused=503).check(6, lambda: site.get("/"), "C1: 2/s without a burst: six in a row are one 200 and five 503")
 time.sleep(1)
 spaced = []
 for _ in range(6):
@@ -18,20 +18,19 @@ site.check_no_alerts()
 site.stop()
 
 site = Site(policy=C1, locations="location / { return 200 'pong\\n'; }")
-is_(site.statuses(6), [200] + 5 * [503], "C9: a location that answers with `return` is limited as C1")
+Bucket(2, 1, refused=503).check(6, lambda: site.get("/"), "C9: a location that answers with `return` is limited as C1")
 site.stop()
 
 site = Site(policy="limits: {per-ip: {rate: 2/s, burst: 6}}\n")
-got = sorted(at_once(10, lambda i: site.get("/").status))
-is_(got, 6 * [200] + 4 * [429], "C4: 2/s with burst 6: ten at once are 6x200 and 4x429")
-is_(site.get("/").status, 429, "C4: one right after is refused")
+bucket = Bucket(2, 6)
+bucket.check_at_once(10, lambda: site.get("/"), "C4: 2/s with burst 6: ten at once are 6x200 and 4x429")
+bucket.check(1, lambda: site.get("/"), "C4: one right after is refused")
 time.sleep(1.0)
-is_(site.statuses(3), [200, 200, 429], "C4: a second later two more pass")
+bucket.check(3, lambda: site.get("/"), "C4: a second later two more pass, a third does not")
 site.check_no_alerts()
 site.stop()
 
 site = Site(policy="limits: {per-ip: {rate: 1/s, burst: 4}}\n")
-got = sorted(at_once(6, lambda i: site.get("/").status))
-is_(got, 4 * [200] + 2 * [429], "C13: 1/s with burst 4: six at once are 4x200 and 2x429")
+Bucket(1, 4).check_at_once(6, lambda: site.get("/"), "C13: 1/s with burst 4: six at once are 4x200 and 2x429")
 site.check_no_alerts()
 done()

@@ -18,18 +18,19 @@ limits:
 
 
 def story(path):
-    began = time.monotonic()
     a = site.get(path)
     while a.status == 200:
-        passed, a = time.monotonic(), site.get(path)
-    refused = time.monotonic()
+        a = site.get(path)
     wait = int(a["Retry-After"])
     early = None
     if wait > 1:
-        time.sleep(max(0, refused + wait - 1.2 - time.monotonic()))
-        early = site.get(path).status
-    time.sleep(max(0, refused + wait - time.monotonic()))
-    return a.status, wait, early, site.get(path).status, refused - began
+        time.sleep(max(0, a.ended + wait - 1.2 - time.monotonic()))
+        b = site.get(path)
+        if b.ended > a.began + wait - 1:  # the machine stood still: who knows whether it came too early
+            return story(path)
+        early = b.status
+    time.sleep(max(0, a.ended + wait - time.monotonic()))
+    return a.status, wait, early, site.get(path).status
 
 
 names = ["token", "leaky", "window", "clock", "cost", "several"]
@@ -38,7 +39,7 @@ for name, result in results.items():
     if isinstance(result, Exception):
         ok(False, f"{name}: {result!r}")
         continue
-    status, wait, early, late, took = result
+    status, wait, early, late = result
     is_(status, 429, f"{name}: refused")
     ok(1 <= wait <= 6, f"{name}: Retry-After: {wait} is a whole number of seconds, at least 1")
     if early is not None:

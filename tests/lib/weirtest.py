@@ -428,8 +428,8 @@ http {{
                 note(line)
             raise SystemExit("nginx did not start")
 
-    def stop(self, sig=signal.SIGQUIT):
-        return stop(self.process, sig)
+    def stop(self, sig=signal.SIGQUIT, seconds=30):
+        return stop(self.process, sig, seconds)
 
     def reload(self):
         self.process.send_signal(signal.SIGHUP)
