@@ -180,7 +180,8 @@ uint64_t algo_rank(const struct algo_numbers *n, uint64_t state);
 uint32_t algo_used(const struct algo_numbers *n, uint64_t state, uint64_t now);
 
 /* The same share of use under other numbers: half used stays half used, rounded towards more used.
- * A window keeps its end if period and alignment are unchanged, else begins a new one now. */
+ * A window keeps its end if period and alignment are unchanged, else begins a new one now. It keeps it under
+ * the clocks of another zone too: the next window follows those. */
 uint64_t algo_convert(const struct algo_numbers *from, const struct algo_numbers *to, uint64_t state,
 		      const struct algo_time *t);
 

@@ -3,6 +3,7 @@
 #include "algo/window.h"
 
 #include "algo/align.h"
+#include "algo/zone.h"
 
 #define PERIOD_MIN_NS UINT64_C(1000000)
 #define PERIOD_MAX_NS (UINT64_C(400) * 86400 * 1000000000)
@@ -10,7 +11,7 @@
 bool algo_fixed_window(uint32_t count, uint64_t period_ns, enum algo_align align, struct algo_numbers *out)
 {
 	if (count > ALGO_COUNT_MAX || period_ns < PERIOD_MIN_NS || period_ns > PERIOD_MAX_NS ||
-	    count * UINT64_C(1000) > period_ns || (unsigned)align > ALGO_CALENDAR_YEAR)
+	    count * UINT64_C(1000) > period_ns || (unsigned)align > ALGO_CALENDAR_HOUR)
 		return false;
 	unsigned bits = 1;
 	while (count >> bits)
@@ -26,6 +27,17 @@ bool algo_fixed_window(uint32_t count, uint64_t period_ns, enum algo_align align
 	return true;
 }
 
+bool algo_calendar_window(uint32_t count, uint64_t period_ns, enum algo_align align, const uint64_t zone[2],
+			  struct algo_numbers *out)
+{
+	if (align < ALGO_CALENDAR_DAY || !zone_valid(zone) ||
+	    !algo_fixed_window(count, period_ns, align, out))
+		return false;
+	out->zone[0] = zone[0];
+	out->zone[1] = zone[1];
+	return true;
+}
+
 static int64_t wall_at(const struct algo_time *t, uint64_t now)
 {
 	__int128 wall = (__int128)now + t->wall;
@@ -34,18 +46,30 @@ static int64_t wall_at(const struct algo_time *t, uint64_t now)
 	return wall > ALIGN_WALL_MAX ? ALIGN_WALL_MAX : (int64_t)wall;
 }
 
+static int64_t next_end(const struct algo_numbers *n, int64_t wall)
+{
+	return align_next((enum algo_align)n->align, n->scale, n->zone, wall);
+}
+
+/* Two ends closer to each other than this are one end on a clock that was corrected in between. */
+static uint64_t half_window(const struct algo_numbers *n, int64_t wall)
+{
+	return align_shortest((enum algo_align)n->align, n->scale, n->zone, wall) / 2;
+}
+
 uint64_t window_begin(const struct algo_numbers *n, const struct algo_time *t, uint64_t before)
 {
 	if (n->align == ALGO_FIRST_REQUEST)
 		return t->now + n->scale;
-	int64_t wall = wall_at(t, t->now), end = align_next(n->align, n->scale, wall);
+	int64_t wall = wall_at(t, t->now), end = next_end(n, wall);
 	/* A wall clock set back a little shows the boundary that has just passed once more: the next window
 	 * has begun all the same, else the clock would give a second N. "A little" is less than half a
 	 * window. */
 	if (before && before <= t->now) {
-		int64_t after = align_next(n->align, n->scale, end);
-		if (t->now - before + (uint64_t)(end - wall) < (uint64_t)(after - end) / 2)
-			end = after;
+		uint64_t apart = t->now - before + (uint64_t)(end - wall);
+		if (apart < align_usual((enum algo_align)n->align, n->scale) / 2 &&
+		    apart < half_window(n, end))
+			end = next_end(n, end);
 	}
 	return t->now + (uint64_t)(end - wall);
 }
@@ -84,7 +108,7 @@ uint64_t window_give_back(const struct algo_numbers *n, uint64_t state, const st
 	struct algo_time then = {charged_at, t->wall};
 	uint64_t its_end = window_begin(n, &then, 0), slack = (UINT64_C(1) << n->shift) - 1;
 	if (n->align != ALGO_FIRST_REQUEST)
-		slack += (uint64_t)(align_next(n->align, n->scale, wall_at(t, end)) - wall_at(t, end)) / 2;
+		slack += half_window(n, wall_at(t, end));
 	if (its_end + slack < end)
 		return state;
 	return count > cost ? state - cost : 0;
@@ -108,6 +132,7 @@ void window_describe(const struct algo_numbers *n, uint64_t state, uint64_t now,
 bool window_valid(const struct algo_numbers *n)
 {
 	return n->count_bits >= 1 && n->count_bits <= 30 && n->shift == n->count_bits &&
-	       n->capacity >> n->count_bits == 0 && n->align <= ALGO_CALENDAR_YEAR &&
-	       n->scale >= PERIOD_MIN_NS && n->scale <= PERIOD_MAX_NS;
+	       n->capacity >> n->count_bits == 0 && n->align <= ALGO_CALENDAR_HOUR &&
+	       n->scale >= PERIOD_MIN_NS && n->scale <= PERIOD_MAX_NS &&
+	       (n->align < ALGO_CALENDAR_DAY || zone_valid(n->zone));
 }

@@ -7,6 +7,8 @@
 
 #include "algo/align.h"
 
+static const uint64_t utc[2];
+
 struct edge {
 	const char *at; /* UTC; its next boundary: */
 	const char *next;
@@ -103,11 +105,11 @@ int main(void)
 		char what[128];
 		snprintf(what, sizeof what, "after %s comes %s", edges[i].at, edges[i].next);
 		int64_t at = parse(edges[i].at), next = parse(edges[i].next);
-		is_u64(align_next(edges[i].align, 0, at), next, what);
-		is_u64(align_next(edges[i].align, 0, next - 1), next, "one nanosecond before, too");
+		is_u64(align_next(edges[i].align, 0, utc, at), next, what);
+		is_u64(align_next(edges[i].align, 0, utc, next - 1), next, "one nanosecond before, too");
 	}
 	for (size_t i = 0; i < sizeof beats / sizeof *beats; i++)
-		is_u64(align_next(ALGO_CLOCK, beats[i].period, beats[i].at * (int64_t)SECOND),
+		is_u64(align_next(ALGO_CLOCK, beats[i].period, utc, beats[i].at * (int64_t)SECOND),
 		       beats[i].next * (int64_t)SECOND, "multiples of the period on the wall clock");
 
 	struct claim library = {"the C library's calendar agrees", 0, 0},
@@ -118,11 +120,11 @@ int main(void)
 			(int64_t)((uint64_t)ALIGN_WALL_MIN +
 				  random_below((uint64_t)ALIGN_WALL_MAX - (uint64_t)ALIGN_WALL_MIN + 1));
 		if (random_below(2)) /* close to an edge */
-			wall = align_next(align, 0, wall / 2) - (int64_t)random_below(3);
-		int64_t next = align_next(align, 0, wall);
+			wall = align_next(align, 0, utc, wall / 2) - (int64_t)random_below(3);
+		int64_t next = align_next(align, 0, utc, wall);
 		time_t seconds = (time_t)(wall / (int64_t)SECOND - (wall % (int64_t)SECOND < 0));
 		claim(&library, next == (int64_t)library_next(align, seconds) * (int64_t)SECOND);
-		claim(&after, next > wall && align_next(align, 0, next - 1) == next);
+		claim(&after, next > wall && align_next(align, 0, utc, next - 1) == next);
 	}
 	claim_end(&library, 400000);
 	claim_end(&after, 400000);
@@ -133,7 +135,7 @@ int main(void)
 		int64_t noon = (day * 86400 + 43200) * (int64_t)SECOND;
 		for (int align = ALGO_CALENDAR_DAY; align <= ALGO_CALENDAR_YEAR; align++)
 			claim(&days,
-			      align_next((enum algo_align)align, 0, noon) ==
+			      align_next((enum algo_align)align, 0, utc, noon) ==
 				      (int64_t)library_next((enum algo_align)align, day * 86400 + 43200) *
 					      (int64_t)SECOND);
 	}

@@ -70,7 +70,7 @@ static const struct {
 	{"1,000,000,001 in 400 days", 1000000001, 400 * DAY, ALGO_CALENDAR_YEAR, false},
 	{"400 days and 1 ns", 1, 400 * DAY + 1, ALGO_FIRST_REQUEST, false},
 	{"0 a day", 0, DAY, ALGO_CLOCK, true},
-	{"an alignment that does not exist", 1, DAY, ALGO_CALENDAR_YEAR + 1, false},
+	{"an alignment that does not exist", 1, DAY, ALGO_CALENDAR_HOUR + 1, false},
 };
 
 static bool untouched(const struct algo_numbers *n)
