@@ -35,6 +35,7 @@ struct handle_ledger {
 
 struct handle_clock {
 	int64_t offset; /* table time = CLOCK_BOOTTIME + offset */
+	int64_t shift;	/* of our time namespace: the header's offset is `offset` + `shift` */
 	uint64_t next;	/* table time at which wall and stamp are refreshed */
 	int64_t wall;	/* wall clock - table time */
 	uint64_t last;	/* last table time told: never step back */
@@ -70,6 +71,7 @@ struct table {
 	ino_t inode;
 	bool replaced;
 	uint64_t look_again; /* table time of the next look at the path */
+	uint64_t moved;	     /* the header's word when it was last looked at */
 	char *path;
 	const char *name; /* last component of path */
 	char stat_name[LEDGER_NAME_MAX];
@@ -79,11 +81,6 @@ struct table {
 	} reserved, in_flight;
 	uint32_t held; /* tickets in both */
 };
-
-/* clock.c. Continues table time if this is the first opening since a boot. */
-enum weir_error clock_open(struct table *table);
-/* Sets the clock of a table under construction; `header` is private memory. */
-void clock_begin(struct layout_header *header);
 
 /* process.c: takes and gives back a process slot. */
 enum weir_error process_open(struct table *table);
