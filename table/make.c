@@ -159,6 +159,9 @@ static enum weir_error load(struct making *making, const struct snapshot *snapsh
 	if (old && snapshot_share_ledger(&rows, table, making->folder, making->name)) {
 		copy_names(table, old);
 		table->header->published.generation = table_generation(old);
+		table->header->clock.then = atomic_peek(&old->header->clock.then);
+		table->header->clock.then_wall = atomic_peek(&old->header->clock.then_wall);
+		table->header->clock.pending = atomic_peek(&old->header->clock.pending);
 		table->header->published.ledger_epoch = atomic_get(&old->header->published.ledger_epoch);
 	} else {
 		error = snapshot_ledger(&rows, table, making->folder, making->name, making->why);
@@ -256,6 +259,12 @@ enum weir_error make_missing(const struct table_options *options, int folder, co
 		error = make_empty(options, folder, name, sentence, why);
 	make_unlock(folder);
 	return error;
+}
+
+uint64_t table_last_generation(const struct table *table)
+{
+	uint64_t published = table_generation(table), before = atomic_get(&table->header->published.before);
+	return published > before ? published : before;
 }
 
 bool table_restored(struct table *table, struct table_restored *out)

@@ -3,10 +3,11 @@
 #include "table/snapshot_judge.h"
 
 #include "algo/bucket.h"
-#include "table/cell.h"
+#include "table/log_ring.h"
 
-#define HOUR_NS (UINT64_C(3600) * 1000000000)
-#define DAY_NS	(24 * HOUR_NS)
+#define SECOND_NS UINT64_C(1000000000)
+#define HOUR_NS	  (3600 * SECOND_NS)
+#define DAY_NS	  (24 * HOUR_NS)
 
 uint64_t snapshot_recovery_ns(const struct algo_numbers *n)
 {
@@ -17,14 +18,12 @@ uint64_t snapshot_recovery_ns(const struct algo_numbers *n)
 /* The longest that a window of these numbers can be ahead of the time it was charged at. */
 static uint64_t reach_ns(const struct algo_numbers *n)
 {
-	uint64_t slack = n->shift < 40 ? UINT64_C(2) << n->shift : DAY_NS;
+	uint64_t slack = SECOND_NS + (n->shift < 40 ? UINT64_C(2) << n->shift : 0);
 	switch (n->kind) {
 	case ALGO_FIXED_WINDOW:
 		break;
-	case ALGO_SLIDING_WINDOW:
-		return 3 * n->scale;
-	default:
-		return n->scale + slack;
+	default: /* a log's ends go on in order, so a late clock ends with an early one's */
+		return 3 * n->scale + slack;
 	}
 	/* On a wall clock that was set back a window may be skipped (window_begin): two of them. */
 	switch (n->align) {
@@ -74,18 +73,24 @@ enum judged snapshot_judge(const struct algo_numbers *n, uint64_t w0, uint64_t *
 	if (is_bucket(n))
 		return judge_bucket(n, w1, taken, now);
 	uint64_t end = snapshot_end(n, *w1);
-	if (cell_is(*w1) ? end <= now : algo_recovered(n, *w1, now))
+	if (n->kind == ALGO_SLIDING_LOG ? end <= now : algo_recovered(n, *w1, now))
 		return JUDGED_EXPIRED;
 	return end - taken <= reach_ns(n) || end <= taken ? JUDGED_LIVE : JUDGED_REFUSED;
 }
 
 uint64_t snapshot_end(const struct algo_numbers *n, uint64_t w1)
 {
-	return algo_rank(n, w1);
+	if (cell_is(w1))
+		return log_cell_end(w1);
+	return n->kind == ALGO_SLIDING_LOG ? log_ring_until(w1) : algo_rank(n, w1);
 }
 
 wide snapshot_worth(const struct algo_numbers *n, uint64_t w1, uint64_t now)
 {
-	uint64_t used = algo_used(n, w1, now), end = snapshot_end(n, w1);
+	uint64_t used, end = snapshot_end(n, w1);
+	if (n->kind == ALGO_SLIDING_LOG)
+		used = UINT32_MAX >> (cell_is(w1) ? log_cell_share(w1) : log_ring_share(w1));
+	else
+		used = algo_used(n, w1, now);
 	return (wide)(used * used) * (end > now ? end - now : 1);
 }

@@ -160,10 +160,7 @@ static void describe(struct table *table, struct snapshot *out)
 	memcpy(out->boot, reading.boot, sizeof out->boot);
 	out->time = look_at_clock(table, &out->wall);
 	out->offset = table->clock.offset + table->clock.shift;
-	out->generation = table_generation(table);
-	uint64_t before = atomic_peek(&table->header->published.before);
-	if (out->generation < before)
-		out->generation = before;
+	out->generation = table_last_generation(table);
 }
 
 static int by_number(const void *a, const void *b)
