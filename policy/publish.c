@@ -90,7 +90,7 @@ static enum weir_error assign_rows(struct table *table, struct image *image, con
 static enum weir_error publish(struct table *table, const struct image *image, const struct image *old,
 			       struct publish_report *report, const struct why *why)
 {
-	uint64_t last = table_generation(table);
+	uint64_t last = table_last_generation(table);
 	struct image *copy;
 	enum weir_error error;
 
