@@ -10,6 +10,7 @@
 #include "table/hold.h"
 
 #include "algo/step.h"
+#include "table/log.h"
 
 #define TRIES	  1024u
 #define WAITS	  64u /* looks at one who is still finding out, before one goes without */
@@ -101,6 +102,10 @@ static enum fit word_fits(struct table *table, const struct table_key *key, cons
 					    others->mine, t, &at);
 	if (found == PROBE_STALE || (found == PROBE_FOUND && !slot_still(at.slot, at.w0, at.w1)))
 		return FIT_AGAIN;
+	if (at.numbers->kind == ALGO_SLIDING_LOG) {
+		log_peek(table, key, slot_row(at.keep), t, units, out);
+		return out->allowed ? FIT_YES : FIT_NO;
+	}
 	step_inline(at.numbers, at.state, t, units, &outcome);
 	*out = (struct table_look){.numbers = *at.numbers, .state = at.state, .allowed = outcome.allowed};
 	return outcome.allowed ? FIT_YES : FIT_NO;
@@ -119,14 +124,11 @@ static enum fit judge(struct table *table, const struct table_key *key, uint32_t
 		return FIT_AGAIN;
 	units += others->units;
 	uint32_t all = units < UINT32_MAX ? (uint32_t)units : UINT32_MAX;
-	switch (others->mine->numbers.kind) {
-	case ALGO_CONCURRENT:
-		*out = (struct table_look){.numbers = others->mine->numbers};
-		out->allowed = units <= out->numbers.capacity;
-		return out->allowed ? FIT_YES : FIT_NO;
-	default:
+	if (others->mine->numbers.kind != ALGO_CONCURRENT)
 		return word_fits(table, key, others, t, all, out);
-	}
+	*out = (struct table_look){.numbers = others->mine->numbers};
+	out->allowed = units <= out->numbers.capacity;
+	return out->allowed ? FIT_YES : FIT_NO;
 }
 
 void hold_peek(struct table *table, const struct table_key *key, uint32_t row, const struct algo_time *t,
@@ -174,8 +176,8 @@ static bool own_find(struct table *table, const struct table_key *key, uint32_t 
 	for (unsigned mask = slot_matches(pair, tag); mask; mask &= mask - 1) {
 		*slot = &pair->ways[__builtin_ctz(mask)];
 		*out = (struct slot){atomic_get(&(*slot)->w0), atomic_get(&(*slot)->w1)};
-		if (slot_has_tag(out->w0, tag) && cell_is(out->w1) && out->w1 & CELL_HOLD &&
-		    is_own(table, out->w1) && (!mine || probe_same(table, mine, row, out->w0)))
+		if (slot_has_tag(out->w0, tag) && cell_is_hold(out->w1) && is_own(table, out->w1) &&
+		    (!mine || probe_same(table, mine, row, out->w0)))
 			return true;
 	}
 	return false;
@@ -197,7 +199,7 @@ void hold_lower(struct table *table, const struct table_key *key, uint32_t row, 
 		if (!own_find(table, key, row, &own, &slot))
 			return;
 		uint32_t had = hold_units(own.w1), left = had > units ? had - units : 0;
-		uint64_t word = CELL_MARK | CELL_HOLD | own_data(table, left, false);
+		uint64_t word = CELL_MARKS | own_data(table, left, false);
 		if (atomic_cas_pair(&slot->w0, own.w0, own.w1, own.w0,
 				    word)) /* I2, I14: the word is charged */
 			return;
@@ -208,7 +210,7 @@ void hold_lower(struct table *table, const struct table_key *key, uint32_t row, 
 static bool keep(struct table *table, const struct table_key *key, uint32_t row, uint32_t units)
 {
 	struct slot *slot, own;
-	uint64_t word = CELL_MARK | CELL_HOLD | own_data(table, units, false);
+	uint64_t word = CELL_MARKS | own_data(table, units, false);
 	return own_find(table, key, row, &own, &slot) && own.w1 == (word | HOLD_TENTATIVE) &&
 	       atomic_cas_pair(&slot->w0, own.w0, own.w1, own.w0, word); /* I2 */
 }

@@ -7,6 +7,7 @@
  */
 #include "table/hold.h"
 #include "table/insert.h"
+#include "table/log.h"
 
 #define TRIES 1024u
 
@@ -84,6 +85,11 @@ enum table_charge table_take(struct table *table, const struct table_key *key, u
 		.key = *key, .row = row, .cost = cost, .at = t->now, .how = (uint16_t)how};
 	if (how == TABLE_RESERVE) {
 		result = hold_take(table, key, row, t, cost, out);
+	} else if (kind_of(table, row) == ALGO_SLIDING_LOG) {
+		struct log_taken taken = {0};
+		result = log_charge(table, key, row, t, cost, &taken, out);
+		ticket->cell = taken.cell;
+		ticket->stamp = taken.stamp;
 	} else {
 		result = table_charge(table, key, row, t, cost, out);
 	}
@@ -96,14 +102,29 @@ enum table_charge table_take(struct table *table, const struct table_key *key, u
 
 /* ---- settling ---------------------------------------------------------------------------------------- */
 
-static void charge_word(struct table *table, const struct table_key *key, uint32_t row,
-			const struct algo_time *t, uint32_t cost)
+/* What was held fits, so at once, as a rule. A log cannot owe: what does not fit is not charged. */
+static void charge_log(struct table *table, const struct table_key *key, uint32_t row,
+		       const struct algo_time *t, uint32_t cost)
+{
+	struct table_look look;
+	for (unsigned try = 0; cost > 0 && try < TRIES; try++) {
+		if (log_charge(table, key, row, t, cost, NULL, &look) != TABLE_REFUSED)
+			return;
+		uint64_t left = look.used < look.numbers.capacity ? look.numbers.capacity - look.used : 0;
+		cost = left < cost ? (uint32_t)left : cost - 1;
+	}
+}
+
+/* Whether it fits or not. Where no slot is to be had (on_full) it is as if it were forgotten at once. */
+static void charge(struct table *table, const struct table_key *key, uint32_t row, const struct algo_time *t,
+		   uint32_t cost)
 {
 	struct slot_pair *pair = slot_pair(table, key);
 	uint64_t tag = slot_tag(key);
-	for (unsigned try = 0; try < TRIES; try++, stats_add(&table->area->process.retries, 1)) {
+	for (unsigned try = 0; cost > 0 && try < TRIES; try++) {
 		struct probe at;
-		struct insert_claim claim;
+		struct insert_claim claim = {0};
+		enum insert_made made = INSERT_MADE;
 		recall_fresh(table);
 		const struct ledger_row *mine = recall_row(table, row);
 		if (!mine)
@@ -111,39 +132,43 @@ static void charge_word(struct table *table, const struct table_key *key, uint32
 		enum probe_found found = probe_find(table, pair, tag, row, mine, t, &at);
 		if (found == PROBE_STALE)
 			continue;
-		uint64_t state = algo_settle(at.numbers, at.state, t, cost);
-		if (state == at.state)
+		if (at.numbers->kind == ALGO_SLIDING_LOG) {
+			charge_log(table, key, slot_row(at.keep), t, cost);
 			return;
-		if (found == PROBE_FOUND) {
-			if (!atomic_cas_pair(&at.slot->w0, at.w0, at.w1, at.keep, state)) /* I2, I5 */
-				continue;
-			if (at.converted)
+		}
+		uint64_t state = algo_settle(at.numbers, at.state, t, cost);
+		if (state == at.state) /* in flight, too */
+			return;
+		if (found == PROBE_ABSENT) {
+			made = insert_try(table, pair, tag, row, mine, 0, t->now, &claim);
+			at.slot = claim.slot;
+			at.w0 = claim.w0;
+			at.w1 = claim.w1;
+		}
+		if (made == INSERT_FULL)
+			break;
+		/* I1, I2, I5: from the very claim that was looked around from, or from what was judged. */
+		if (made == INSERT_MADE && atomic_cas_pair(&at.slot->w0, at.w0, at.w1, at.keep, state)) {
+			if (found == PROBE_ABSENT)
+				stats_add(&table->area->process.inserted, 1);
+			else if (at.converted)
 				stats_add(&table->area->process.converted, 1);
 			return;
 		}
-		/* I1: only from the very claim that was looked around from. */
-		if (insert_claim(table, pair, tag, row, mine, t->now, &claim) &&
-		    atomic_cas_pair(&claim.slot->w0, claim.w0, claim.w1, tag | row, state)) {
-			stats_add(&table->area->process.inserted, 1);
-			return;
-		}
+		stats_add(&table->area->process.retries, 1);
 	}
-}
-
-static void charge_known(struct table *table, const struct table_key *key, uint32_t row,
-			 const struct algo_time *t, uint32_t cost)
-{
-	enum algo_kind kind = kind_of(table, row);
-	if (cost == 0 || kind == ALGO_NONE || kind == ALGO_CONCURRENT)
-		return;
-	charge_word(table, key, row, t, cost);
+	if (cost > 0)
+		stats_add(&table->area->process.no_room, 1);
 }
 
 static void settle_charged(struct table *table, struct table_ticket *ticket, const struct algo_time *t,
 			   uint32_t cost)
 {
 	if (cost > ticket->cost) {
-		charge_known(table, &ticket->key, ticket->row, t, cost - ticket->cost);
+		charge(table, &ticket->key, ticket->row, t, cost - ticket->cost);
+	} else if (cost < ticket->cost && kind_of(table, ticket->row) == ALGO_SLIDING_LOG) {
+		struct log_taken taken = {ticket->cell, ticket->stamp};
+		log_uncharge(table, &ticket->key, ticket->row, t, &taken, ticket->cost - cost);
 	} else if (cost < ticket->cost) {
 		table_uncharge(table, &ticket->key, ticket->row, t, ticket->at, ticket->cost - cost);
 	}
@@ -162,7 +187,7 @@ bool table_settle(struct table *table, struct table_ticket *ticket, const struct
 			settle_charged(table, ticket, t, cost);
 	} else {
 		/* I14: first the word, then the hold. */
-		charge_known(table, &ticket->key, hold_row(table, &ticket->key, ticket->row), t, cost);
+		charge(table, &ticket->key, hold_row(table, &ticket->key, ticket->row), t, cost);
 		hold_lower(table, &ticket->key, ticket->row, ticket->cost);
 		strike(table, ticket);
 	}
