@@ -4,6 +4,7 @@
 
 #include "tests/table/race.h"
 #include "tests/table/race_change.h"
+#include "tests/table/race_hold.h"
 #include "tests/table/race_insert.h"
 #include "tests/table/race_rate.h"
 
@@ -37,5 +38,7 @@ int main(void)
 	rate_all(4);
 	insert_all();
 	change_all();
+	hold_all(2);
+	hold_all(4);
 	return done_testing();
 }
