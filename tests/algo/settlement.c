@@ -254,19 +254,19 @@ static void extremes(void)
 			struct algo_time t = {times[k], 0};
 			if (!algo_sliding_window(1, periods[i], &n))
 				ok(false, "numbers in range are built");
-			uint64_t state = 0, most = (UINT64_C(1) << n.count_bits) - 1;
-			for (uint64_t settled = 0; settled <= most; settled += ALGO_BURST_MAX) {
+			uint64_t state = 0, bound = (UINT64_C(1) << n.count_bits) - 1;
+			for (uint64_t settled = 0; settled <= bound; settled += ALGO_BURST_MAX) {
 				state = algo_settle(&n, state, &t, ALGO_BURST_MAX);
 				claim(&full, state >> 62 == 0);
 			}
-			uint64_t word = (t.now / periods[i]) << 2 * n.count_bits | most;
+			uint64_t word = (t.now / periods[i]) << 2 * n.count_bits | bound;
 			claim(&full, state == word && algo_settle(&n, state, &t, UINT32_MAX) == word);
 			if (t.now + periods[i] >= ALGO_TIME_MAX)
 				continue;
 			t.now += periods[i]; /* and the next one too */
-			for (uint64_t settled = 0; settled <= most; settled += ALGO_BURST_MAX)
+			for (uint64_t settled = 0; settled <= bound; settled += ALGO_BURST_MAX)
 				state = algo_settle(&n, state, &t, ALGO_BURST_MAX);
-			word = ((t.now / periods[i]) << n.count_bits | most) << n.count_bits | most;
+			word = ((t.now / periods[i]) << n.count_bits | bound) << n.count_bits | bound;
 			claim(&full, state == word && state >> 62 == 0);
 		}
 	claim_end(&full, 100000);
