@@ -187,22 +187,21 @@ void table_time(struct table *table, struct algo_time *out)
 	out->wall = table->clock.wall;
 }
 
-uint64_t table_catch_up(struct table *table, struct table_watch *watch)
+uint64_t clock_catch_up(struct table *table, struct table_watch *watch, const struct clock_reading *reading)
 {
 	struct layout_clock *clock = &table->header->clock;
-	uint64_t jump = 0, wall = atomic_peek(&clock->then_wall), time = atomic_peek(&clock->then);
-	struct clock_reading reading;
+	uint64_t jump = 0;
 	struct algo_time t;
 	bool settled;
 
 	if (table->read_only || !atomic_get(&clock->pending) || !lock(table->fd, F_WRLCK))
 		return 0;
-	clock_read(&reading);
+	uint64_t wall = atomic_peek(&clock->then_wall), time = atomic_peek(&clock->then);
 	table->clock.next = 0;
 	table_time(table, &t);
 	if (atomic_get(&clock->pending) && wall <= INT64_MAX && time <= t.now) {
-		struct clock_then then = {.time = time, .wall = wall};
-		jump = clock_earned(&then, &reading, t.now, watch, &settled);
+		const struct clock_then then = {.time = time, .wall = wall};
+		jump = clock_earned(&then, reading, t.now, watch, &settled);
 		/* I9: the offset grows. Killed in between: the next one finds nothing more to make up. */
 		if (jump)
 			atomic_set((uint64_t *)&clock->offset,
@@ -213,4 +212,13 @@ uint64_t table_catch_up(struct table *table, struct table_watch *watch)
 	}
 	lock(table->fd, F_UNLCK);
 	return jump;
+}
+
+uint64_t table_catch_up(struct table *table, struct table_watch *watch)
+{
+	struct clock_reading reading;
+	if (!atomic_get(&table->header->clock.pending))
+		return 0;
+	clock_read(&reading);
+	return clock_catch_up(table, watch, &reading);
 }

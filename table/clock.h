@@ -46,6 +46,9 @@ void clock_bridge(const struct clock_then *then, const struct clock_reading *rea
 uint64_t clock_earned(const struct clock_then *then, const struct clock_reading *reading, uint64_t now,
 		      struct table_watch *watch, bool *settled);
 
+/* table_catch_up with clocks that were read already. */
+uint64_t clock_catch_up(struct table *table, struct table_watch *watch, const struct clock_reading *reading);
+
 /* Continues table time if this is the first opening since a boot. */
 enum weir_error clock_open(struct table *table);
 /* The clock of a table under construction, in private memory: a new one, and one that goes on. */
