@@ -60,10 +60,9 @@ static bool forget_cells(struct table *table, const struct table_key *key)
 	if (!row)
 		return false;
 	struct log_view view = {.table = table, .key = key, .row = number, .mine = row};
-	uint32_t count = (uint32_t)row->numbers.capacity;
-	view.count = count;
+	view.count = (uint32_t)row->numbers.capacity;
 	view.period = row->numbers.scale;
-	return log_clear(&view, 0, count, LOG_ANY, count) > 0;
+	return log_forget(&view) > 0;
 }
 
 bool table_forget(struct table *table, const struct table_key *key)

@@ -11,8 +11,9 @@
 #include "table/key.h"
 #include "table/log_ring.h"
 
-#define TRIES	 1024u
-#define WAIT_MAX 64u
+#define TRIES	   1024u
+#define WAIT_MAX   64u
+#define GIVE_TRIES 4u
 
 static void nothing_known(struct table_look *out)
 {
@@ -130,13 +131,24 @@ static enum took take(struct log_view *view, const struct log_room *room, uint32
 	return grasp->count == cost ? TOOK : TOOK_NONE;
 }
 
+/* Cells that end at the same time are alike, and whoever gives one back takes the next best: if another one took ours,
+ * he left us his, perhaps behind our back. */
+static void give(struct log_view *view, uint32_t from, uint32_t steps, uint64_t raw, uint32_t cost)
+{
+	for (unsigned try = 0; cost > 0 && try < GIVE_TRIES; try++) {
+		cost -= log_end(view, from % view->count, steps, raw, cost);
+		from = 0;
+		steps = view->count;
+	}
+}
+
 /* All or none. Whoever dies here leaves at most `cost` cells, until they end. */
 static void let_go(struct log_view *view, const struct grasp *grasp)
 {
 	if (grasp->count == 0)
 		return;
 	uint32_t n = view->count, steps = (grasp->last + n - grasp->first) % n + 1;
-	log_clear(view, grasp->first, steps, grasp->end, grasp->count);
+	give(view, grasp->first, steps, grasp->end, grasp->count);
 	log_ring_loosen(view);
 }
 
@@ -233,7 +245,7 @@ static uint32_t give_newest(struct log_view *view, uint64_t raw, uint32_t cost)
 	uint32_t n = view->count, at = view->next, cleared = 0;
 	while (cleared < cost && cleared < n) {
 		uint32_t last = (at + n - 1) % n;
-		if (!log_clear(view, last, 1, raw, 1) || view->count != n)
+		if (!log_end(view, last, 1, raw, 1) || view->count != n)
 			break;
 		at = last;
 		cleared++;
@@ -267,7 +279,7 @@ void log_uncharge(struct table *table, const struct table_key *key, uint32_t row
 			cost -= give_newest(&view, taken->stamp, cost);
 		if (cost && view.count) {
 			log_ring_loosen(&view); /* first: then a hole is never overlooked */
-			log_clear(&view, taken->cell % view.count, view.count, taken->stamp, cost);
+			give(&view, taken->cell, view.count, taken->stamp, cost);
 		}
 		return;
 	}

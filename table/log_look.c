@@ -55,7 +55,7 @@ static enum seen look_in_order(struct log_view *view, uint32_t cost, struct log_
 		return SEEN_AGAIN;
 	/* The ring may lag: whoever took the cell has not said so yet, or was killed. */
 	for (uint32_t step = 0; log_cell_live(view, &at); step++) {
-		if (!before.at.slot || !view->slot || step == n)
+		if (!before.at.slot || !view->slot || at.given || step == n)
 			return SEEN_ENOUGH_NOT;
 		if (!taken_later(&before, &at))
 			break;

@@ -115,7 +115,7 @@ bool log_cell_read(struct log_view *view, uint32_t index, struct log_cell *out)
 		found = cell_find(view->table, &out->key, false, view->row, view->mine, &out->at);
 	}
 	out->end = out->raw = 0;
-	out->lap = false;
+	out->lap = out->given = false;
 	/* A row nobody knows is damage: as if it were absent, but replaced in its place (I1). */
 	if (found == PROBE_ABSENT || !out->at.row || out->at.row->numbers.kind != ALGO_SLIDING_LOG)
 		return true;
@@ -126,6 +126,7 @@ bool log_cell_read(struct log_view *view, uint32_t index, struct log_cell *out)
 	out->raw = log_cell_end(out->at.w1);
 	out->end = carried(out->raw, out->at.row->numbers.scale, view->period);
 	out->lap = out->at.w1 >> 4 & 1;
+	out->given = log_cell_share(out->at.w1) == LOG_GIVEN;
 	return true;
 }
 
@@ -210,25 +211,52 @@ void log_ring_loosen(struct log_view *view)
 	}
 }
 
-uint32_t log_clear(struct log_view *view, uint32_t from, uint32_t steps, uint64_t raw, uint32_t cost)
+static bool end_cell(const struct log_cell *cell)
 {
-	uint32_t cleared = 0;
-	for (uint32_t step = 0; step < steps && cleared < cost; step++) {
+	uint64_t period = cell->at.row->numbers.scale;
+	uint64_t then = cell->raw > period ? (cell->raw - period) & ~(uint64_t)(LOG_UNIT - 1) : 0;
+	uint64_t word = CELL_MARK | log_cell_data(then, cell->lap, LOG_GIVEN);
+	return atomic_cas_pair(&cell->at.slot->w0, cell->at.w0, cell->at.w1, cell->at.w0, word); /* I2, I16 */
+}
+
+/* False: there is nothing (more) to be done here. */
+static bool cell_again(struct log_view *view, uint32_t index, struct log_cell *out)
+{
+	for (unsigned try = 0; try < TRIES; try++) {
+		recall_fresh(view->table);
+		view->mine = recall_row(view->table, view->row);
+		if (!view->mine)
+			return false;
+		if (log_cell_read(view, index % view->count, out))
+			return out->at.slot != NULL;
+	}
+	return false;
+}
+
+uint32_t log_end(struct log_view *view, uint32_t from, uint32_t steps, uint64_t raw, uint32_t cost)
+{
+	uint32_t ended = 0;
+	for (uint32_t step = 0; step < steps && ended < cost; step++) {
 		struct log_cell cell;
-		for (unsigned try = 0; try < TRIES; try++) {
-			recall_fresh(view->table);
-			view->mine = recall_row(view->table, view->row);
-			if (!view->mine)
-				return cleared;
-			if (!log_cell_read(view, (from + step) % view->count, &cell))
-				continue;
-			if (!cell.at.slot || (raw != LOG_ANY && cell.raw != raw))
-				break;
-			if (cell_remove(&cell.at)) { /* I2 */
-				cleared++;
+		while (cell_again(view, from + step, &cell) && cell.raw == raw && !cell.given)
+			if (end_cell(&cell)) {
+				ended++;
 				break;
 			}
-		}
 	}
-	return cleared;
+	return ended;
+}
+
+uint32_t log_forget(struct log_view *view)
+{
+	uint32_t removed = 0;
+	for (uint32_t i = 0, count = view->count; i < count && i < view->count; i++) {
+		struct log_cell cell;
+		while (cell_again(view, i, &cell))
+			if (cell_remove(&cell.at)) { /* I2 */
+				removed++;
+				break;
+			}
+	}
+	return removed;
 }

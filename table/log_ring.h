@@ -16,7 +16,8 @@
 #include "table/cell.h"
 
 #define LOG_UNIT	32u
-#define LOG_SHARE_MAX	15u
+#define LOG_SHARE_MAX	14u
+#define LOG_GIVEN	15u /* instead of a share: given back; its end is when it was taken */
 #define LOG_EXTRA_BITS	6u
 #define LOG_EXTRA_SHIFT LOG_NEXT_BITS
 
@@ -42,14 +43,15 @@ static inline uint64_t log_cell_end(uint64_t w1)
 	return w1 & CELL_DATA & ~(uint64_t)(LOG_UNIT - 1);
 }
 
+/* LOG_GIVEN, too. */
 static inline unsigned log_cell_share(uint64_t w1)
 {
-	return (unsigned)w1 & LOG_SHARE_MAX;
+	return (unsigned)w1 & 15;
 }
 
 static inline unsigned log_ring_share(uint64_t word)
 {
-	return (unsigned)(word >> LOG_EXTRA_SHIFT) & LOG_SHARE_MAX;
+	return (unsigned)(word >> LOG_EXTRA_SHIFT) & 15;
 }
 
 static inline enum log_order log_ring_order(uint64_t word)
@@ -99,7 +101,7 @@ struct log_cell {
 	uint32_t index;
 	uint64_t end; /* under the view's numbers; 0: absent */
 	uint64_t raw; /* as stored */
-	bool lap;
+	bool lap, given;
 };
 /* False: begin again, under view->row if that is newer now. */
 bool log_cell_read(struct log_view *view, uint32_t index, struct log_cell *out);
@@ -115,10 +117,12 @@ bool log_ring_point(struct log_view *view, uint32_t from, uint32_t next, uint64_
 /* Look at all the cells next time. */
 void log_ring_loosen(struct log_view *view);
 
-/* Empties up to `cost` cells that were stored with the end `raw`, from cell `from` on, at most `steps` cells.
- * Returns how many. LOG_ANY: whatever their end is. */
-#define LOG_ANY UINT64_MAX
-uint32_t log_clear(struct log_view *view, uint32_t from, uint32_t steps, uint64_t raw, uint32_t cost);
+/* Ends up to `cost` cells that were stored with the end `raw`, from cell `from` on, at most `steps` of them. They are
+ * free from when they were taken on, not for clocks that are later still: those see what ended then (I16). Returns how
+ * many. */
+uint32_t log_end(struct log_view *view, uint32_t from, uint32_t steps, uint64_t raw, uint32_t cost);
+/* Empties all cells. Returns how many there were. */
+uint32_t log_forget(struct log_view *view);
 
 /* ---- log_look.c ---- */
 

@@ -83,11 +83,12 @@ static void prune(struct model *model, uint64_t before)
 	model->count = kept;
 }
 
+/* A clock that is later still than when they were taken does not know of it. */
 static void remove_units(struct model *model, uint64_t end, uint32_t cost)
 {
 	for (unsigned i = model->count; i-- > 0 && cost;)
 		if (model->end[i] == end) {
-			model->end[i] = model->end[--model->count];
+			model->end[i] = (end - model->period) / 32 * 32;
 			cost--;
 		}
 }

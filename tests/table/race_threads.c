@@ -12,6 +12,7 @@
 #include "tests/table/race_change.h"
 #include "tests/table/race_hold.h"
 #include "tests/table/race_insert.h"
+#include "tests/table/race_log.h"
 #include "tests/table/race_rate.h"
 
 #if defined(__SANITIZE_THREAD__)
@@ -130,6 +131,7 @@ int main(void)
 	rate_all(4);
 	insert_all();
 	change_all();
+	log_all();
 	hold_all(2);
 	hold_all(4);
 #if defined(__SANITIZE_THREAD__)
