@@ -168,7 +168,7 @@ const char schema_prose_end[] =
 	"\n"
 	"`align: calendar Europe/Berlin` begins windows when the clocks of that zone show midnight (or\n"
 	"Monday, the first, New Year; for `/hour` the full hour). A day on which clocks are set forward is\n"
-	"shorter and one on which they are set back longer; an hour that is shown twice is one window. "
+	"shorter and one on which they are set back longer; what they show twice begins no window twice. "
 	"Names\n"
 	"are those of the system's time zones (`/usr/share/zoneinfo`, or `$TZDIR`). The rules are read when\n"
 	"the policy is published, and nothing has to be read again at their changes; only for zones without "
