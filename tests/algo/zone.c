@@ -86,7 +86,7 @@ static void stories(void)
 	}
 }
 
-/* Of 1600 years and of nothing: UTC's own boundaries, and a rule's spans without a hole. */
+/* UTC's own boundaries, and a rule's spans without a hole. */
 static void properties(void)
 {
 	struct claim utc = {"a zone that is UTC by a rule has UTC's boundaries", 0, 0};
@@ -113,6 +113,26 @@ static void properties(void)
 	}
 	claim_end(&utc, 200000);
 	claim_end(&spans, 200000);
+}
+
+/* Days that leap years count in two ways. */
+static void leap_days(void)
+{
+	const struct zone_day julian = {ZONE_JULIAN, .day = 60}, ordinal = {ZONE_ORDINAL, .day = 59},
+			      end = {ZONE_JULIAN, .day = 300};
+	uint64_t zone[2];
+	ok(zone_rule(0, 3600, &julian, &end, zone), "J60");
+	is_u64(zone_offset_at(zone, at_s("2028-02-29 12:00:00") * (int64_t)SECOND), 0, "is not 29 February");
+	is_u64(zone_offset_at(zone, at_s("2028-03-01 00:00:00") * (int64_t)SECOND), 3600,
+	       "but 1 March in a leap year");
+	is_u64(zone_offset_at(zone, at_s("2027-03-01 00:00:00") * (int64_t)SECOND), 3600, "and in others");
+	is_u64(zone_offset_at(zone, at_s("2027-02-28 23:59:59") * (int64_t)SECOND), 0, "no earlier");
+	ok(zone_rule(0, 3600, &ordinal, &end, zone), "day 59");
+	is_u64(zone_offset_at(zone, at_s("2028-02-28 23:59:59") * (int64_t)SECOND), 0, "not 28 February");
+	is_u64(zone_offset_at(zone, at_s("2028-02-29 00:00:00") * (int64_t)SECOND), 3600,
+	       "is 29 February in a leap year");
+	is_u64(zone_offset_at(zone, at_s("2027-02-28 23:59:59") * (int64_t)SECOND), 0, "and not in others");
+	is_u64(zone_offset_at(zone, at_s("2027-03-01 00:00:00") * (int64_t)SECOND), 3600, "but 1 March");
 }
 
 static void ranges(void)
@@ -176,6 +196,7 @@ int main(void)
 {
 	stories();
 	properties();
+	leap_days();
 	ranges();
 	return done_testing();
 }

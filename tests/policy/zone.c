@@ -222,6 +222,14 @@ static void files(void)
 	is_u64(zone[0] >> 62, 0, "one offset is left");
 	is_u64(zone_offset_at(zone, SUMMER * NS), 7 * 900, "the footer's");
 
+	/* changes of nothing but a name take no room in the list */
+	static const int repeated[] = {1, 4, 4, 4, 8, 12};
+	file = make(changes, repeated, 5, "AAA-3");
+	ok(install(folder, &file, file.size) && zone_read(TEXT("Test"), SUMMER, zone, why, sizeof why),
+	   "changes of a name");
+	is_u64(zone_offset_at(zone, changes[4] * NS), 12 * 900, "are skipped: the fifth is in the list");
+	is_u64(zone_offset_at(zone, changes[2] * NS), 4 * 900, "the offset stays");
+
 	/* a change, and then a rule: the rule's changes follow in the list */
 	file = make(changes, quarters, 1, "AAA-1BBB-2,M3.5.0,M10.5.0/3");
 	ok(install(folder, &file, file.size) && zone_read(TEXT("Test"), SUMMER, zone, why, sizeof why),

@@ -51,8 +51,9 @@ static size_t mutate(unsigned char *bytes, size_t size)
 		case 3:
 			bytes[at] = (unsigned char)"0123456789MJ,./<>+-:\nA"[random_below(22)];
 			break;
-		case 4: /* another part of it here */
-			memmove(bytes + at, bytes + random_below(size - at), random_below(size - at) / 8);
+		case 4:; /* another part of it here */
+			size_t from = random_below(size), longest = size - (at > from ? at : from);
+			memmove(bytes + at, bytes + from, 1 + random_below(longest) / 8);
 			break;
 		default:
 			if (random_below(8) == 0 && size > 1)
