@@ -49,14 +49,15 @@ void numbers_pace_read(struct numbers *n)
 	struct model_rate each = {.unit = TEXT("bandwidth"), .what = IMAGE_BANDWIDTH},
 			  all = {.unit = TEXT("total"), .what = IMAGE_TOTAL};
 
-	if (n->bandwidth && read_bytes(n, n->bandwidth, "bandwidth", &each.bytes_per_s, &each.free_bytes)) {
-		each.mark = n->bandwidth->mark;
-		limit->rates[limit->rate_count++] = each;
-	}
 	if (n->total && read_bytes(n, n->total, "total", &all.bytes_per_s, NULL) &&
 	    build_total(all.bytes_per_s, &all.numbers)) {
 		all.mark = n->total->mark;
 		limit->rates[limit->rate_count++] = all;
+	}
+	/* last, so that it finds its limit's statistics before it (publish.c) */
+	if (n->bandwidth && read_bytes(n, n->bandwidth, "bandwidth", &each.bytes_per_s, &each.free_bytes)) {
+		each.mark = n->bandwidth->mark;
+		limit->rates[limit->rate_count++] = each;
 	}
 	if (limit->rate_count > 1 && n->bandwidth && n->total && each.mark.file && all.mark.file &&
 	    all.bytes_per_s < each.bytes_per_s)

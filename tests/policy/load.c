@@ -214,7 +214,7 @@ static void check_answers(void)
 /* Several numbers have names of their own; a zone's is kept for reading out. */
 static void check_names(void)
 {
-	static const char *const names[] = {"a/s", "a/day", "a/concurrent", "a/bandwidth", "a/total"};
+	static const char *const names[] = {"a/s", "a/day", "a/concurrent", "a/total", "a/bandwidth"};
 	const struct image_limit *got = limit(
 		"rate: [5/s, 100/day], align: calendar Europe/Berlin, concurrent: "
 		"2, bandwidth: 1MiB/s, total: 2MiB/s");
