@@ -89,7 +89,7 @@ static bool expect(struct world *world)
 		const struct flow_hit *hit = &world->flow->hits[i];
 		struct algo_outcome outcome;
 		algo_step(&hit->look.numbers, *word_of(hit->key), &world->time, hit->cost, &outcome);
-		if (!hit->shadow)
+		if (hit->role != FLOW_ROLE_SHADOW)
 			pass = pass && outcome.allowed;
 	}
 	for (size_t i = 0; i < world->flow->hit_count; i++) {
