@@ -112,20 +112,17 @@ static enum weir_error begin(struct making *making, const struct snapshot *ids)
 
 /* ---- from a snapshot ---- */
 
-/* Statistics go on too: what the old table's processes counted is what the new one's sums begin with. */
-static void copy_names(struct table *to, struct table *from)
+/* Statistics go on too: what the old table's processes counted is what the new one's first slot begins with. */
+static void copy_statistics(struct table *to, struct table *from)
 {
 	for (uint16_t stat = 0; stat < TABLE_STAT_COUNT; stat++) {
 		struct stats_entry *entry = &to->names[stat];
-		struct stats_limit sum;
-		uint64_t *base = (uint64_t *)&entry->base;
-		const uint64_t *sums = (const uint64_t *)&sum;
-		stats_limit_sum(from, stat, &sum);
 		*entry = from->names[stat];
 		entry->name[sizeof entry->name - 1] = '\0';
-		for (size_t i = 0; i < sizeof sum / sizeof *base; i++)
-			base[i] = 0 - sums[i]; /* it is subtracted */
+		entry->base = (struct stats_limit){0};
+		stats_limit_sum(from, stat, &to->areas[0].limits[stat]);
 	}
+	stats_process_sum(from, &to->areas[0].process);
 }
 
 static bool sound(const struct snapshot *snapshot)
@@ -157,7 +154,7 @@ static enum weir_error load(struct making *making, const struct snapshot *snapsh
 									     : rows.newest;
 	enum weir_error error = WEIR_OK;
 	if (old && snapshot_share_ledger(&rows, table, making->folder, making->name)) {
-		copy_names(table, old);
+		copy_statistics(table, old);
 		table->header->published.generation = table_generation(old);
 		table->header->clock.then = atomic_peek(&old->header->clock.then);
 		table->header->clock.then_wall = atomic_peek(&old->header->clock.then_wall);

@@ -39,7 +39,7 @@ static bool put(const struct snapshot_rows *rows, struct slot_pair *pair, const 
 		/* I1: the same key, a copy of an earlier enlargement, or forged */
 		if (slot_has_tag(slot->w0, w0 & ~LAYOUT_ROW_MASK) && its->identity == row->identity &&
 		    !((w1 ^ slot->w1) & CELL_MARK)) {
-			if (snapshot_end(&row->numbers, w1) > snapshot_end(&its->numbers, slot->w1))
+			if (snapshot_later(&its->numbers, &slot->w1, &row->numbers, w1, now))
 				*slot = (struct slot){w0, w1};
 			return true;
 		}

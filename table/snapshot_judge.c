@@ -94,3 +94,18 @@ wide snapshot_worth(const struct algo_numbers *n, uint64_t w1, uint64_t now)
 		used = algo_used(n, w1, now);
 	return (wide)(used * used) * (end > now ? end - now : 1);
 }
+
+bool snapshot_later(const struct algo_numbers *a_numbers, uint64_t *a, const struct algo_numbers *b_numbers,
+		    uint64_t b, uint64_t now)
+{
+	uint64_t a_end = snapshot_end(a_numbers, *a), b_end = snapshot_end(b_numbers, b);
+	if (a_end != b_end)
+		return b_end > a_end;
+	if (a_numbers->kind != ALGO_SLIDING_LOG) { /* of a window: who has counted more */
+		uint32_t a_used = algo_used(a_numbers, *a, now), b_used = algo_used(b_numbers, b, now);
+		return b_used != a_used ? b_used > a_used : b > *a;
+	}
+	if (!cell_is(*a) && *a != b)
+		*a = log_ring_word(a_end, LOG_LOOSE, log_ring_share(*a), (uint32_t)*a & 0xffff);
+	return false;
+}
