@@ -181,8 +181,9 @@ struct flow {
 	const struct flow_request *request;
 	struct algo_time time;
 	bool can_wait;
-	bool dry;		/* explain: peeks only, nothing charged or recorded */
-	enum flow_station next; /* no station is passed twice: a request is decided once */
+	bool dry; /* explain: peeks only, nothing charged or recorded */
+	enum flow_station
+		next; /* no station is passed twice, but for looks from the queue: a request is charged once */
 
 	struct image_subject subject;
 	struct text query;
