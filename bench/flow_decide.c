@@ -15,7 +15,7 @@
 #define CLIENTS 4096u /* a power of two */
 #define SECOND	UINT64_C(1000000000)
 
-enum policy_index { ONE, REFUSING, SEVERAL, ELSEWHERE, POLICIES };
+enum policy_index { ONE, REFUSING, SEVERAL, ELSEWHERE, RESERVING, IN_FLIGHT, POLICIES };
 static const char *const policies[POLICIES] = {
 	[ONE] = "limits:\n  per-ip: {rate: 1000000/s, burst: 1000000}\n",
 	[REFUSING] = "limits:\n  per-ip: {rate: 1/year, burst: 1, algorithm: token-bucket}\n",
@@ -25,9 +25,11 @@ static const char *const policies[POLICIES] = {
 		"  site: {key: site, rate: 1000000/s, burst: 1000000}\n"
 		"  api: {match: GET /api/*, key: header.x-api-key | ip, rate: 1000000/s, burst: 1000000}\n",
 	[ELSEWHERE] = "limits:\n  login: {match: POST /login, rate: 5/min}\n",
+	[RESERVING] = "limits:\n  per-ip: {rate: 1000000/s, burst: 1000000, count: failures}\n",
+	[IN_FLIGHT] = "limits:\n  per-ip: {concurrent: 100}\n",
 };
 
-enum job { TABLE, ALLOWED, ANSWERED, REFUSED, THREE, UNMATCHED, JOBS };
+enum job { TABLE, ALLOWED, ANSWERED, REFUSED, THREE, UNMATCHED, RESERVED, PLACED, JOBS };
 static const struct {
 	const char *name;
 	enum policy_index policy;
@@ -38,6 +40,8 @@ static const struct {
 	[REFUSED] = {"flow: one limit, refused", REFUSING},
 	[THREE] = {"flow: three limits, allowed", SEVERAL},
 	[UNMATCHED] = {"flow: no limit matches", ELSEWHERE},
+	[RESERVED] = {"flow: a reservation, given back", RESERVING},
+	[PLACED] = {"flow: a place in flight, freed", IN_FLIGHT},
 };
 
 /* A request like most: eight headers, looked up by name as a door does it. */
@@ -154,6 +158,7 @@ static void whole(struct field *field, uint64_t count, enum flow_action expect, 
 		.peer = {{[10] = 0xff, 0xff, 203, 0, 113, 0}},
 		.header = header,
 	};
+	const unsigned answered = 200;
 	struct algo_time t;
 
 	for (; count; count--) {
@@ -168,6 +173,8 @@ static void whole(struct field *field, uint64_t count, enum flow_action expect, 
 			flow_answer(field->flow, TEXT("application/json"), 1893456000, &out);
 			field->wrong += out.header_count != 5;
 		}
+		flow_responded(field->flow, &t, &answered, 1);
+		flow_end(field->flow, &t);
 	}
 }
 
