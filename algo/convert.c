@@ -5,7 +5,7 @@
 #include "algo/sliding.h"
 #include "algo/window.h"
 
-/* Where the carried window ends: it goes on if only its N has changed, else a new one begins. An end that
+/* Where the carried window ends: it goes on if only its N or its zone has changed, else a new one begins. An end that
  * table time never sees is forged, and rounding it again could overflow. */
 static uint64_t carried_end(const struct algo_numbers *from, const struct algo_numbers *to, uint64_t state,
 			    const struct algo_time *t)

@@ -58,7 +58,7 @@ static int64_t date_of(const struct zone_day *day, int64_t year)
 		return days_before_year(year) + n - 1 + (n > 59 && days_leap(year));
 	}
 	int64_t first = days_before_month(year, day->month - 1);
-	int64_t date = first + (day->weekday + 7 - days_weekday(first)) % 7 + 7 * (day->week - 1);
+	int64_t date = first + (day->weekday + 7 - days_weekday(first)) % 7 + INT64_C(7) * (day->week - 1);
 	return date < days_before_month(year, day->month) ? date : date - 7;
 }
 
@@ -240,7 +240,7 @@ bool zone_list(int32_t offset_s, const struct zone_change *changes, size_t count
 /* What is unpacked is in range, and packing it gives the same bits. */
 bool zone_valid(const uint64_t zone[2])
 {
-	uint64_t again[2];
+	uint64_t again[2] = {0};
 	bool packed = false;
 	if (form_of(zone) == FIXED) {
 		packed = zone_fixed(signed_field(zone[0], 44, 18), again);

@@ -259,8 +259,8 @@ int main(void)
 	note("a list was good for %" PRId64 " days at least", shortest_list_s / DAY_S);
 	ok(shortest_list_s > 400 * (int64_t)DAY_S, "a list is good for more than a year");
 	claim_end(&quarters, 1000);
-	claim_end(&offsets, 500000);
+	claim_end(&offsets, 300000);
 	for (int unit = 0; unit < UNITS; unit++)
-		claim_end(&units[unit], 500000);
+		claim_end(&units[unit], 300000);
 	return done_testing();
 }
