@@ -124,19 +124,19 @@ static bool sort_rows(struct snapshot *out)
 {
 	size_t count = out->row_count, kept = 0;
 	uint32_t most = 0;
+	for (size_t i = 0; i < count; i++)
+		if (out->rows[i].row <= LEDGER_ROW_MAX && out->rows[i].row > most)
+			most = out->rows[i].row;
 	struct snapshot_row *sorted = calloc(count + 1, sizeof *sorted);
-	uint32_t *last = calloc(LEDGER_ROW_MAX + 1u,
-				sizeof *last); /* 1 + its place; touched where there are rows */
+	uint32_t *last = calloc(most + 1u, sizeof *last); /* 1 + its place */
 	if (!sorted || !last) {
 		free(sorted);
 		free(last);
 		return false;
 	}
 	for (size_t i = 0; i < count; i++)
-		if (out->rows[i].row <= LEDGER_ROW_MAX) {
+		if (out->rows[i].row <= LEDGER_ROW_MAX)
 			last[out->rows[i].row] = (uint32_t)i + 1;
-			most = out->rows[i].row > most ? out->rows[i].row : most;
-		}
 	for (uint32_t row = 1; row <= most; row++)
 		if (last[row])
 			sorted[kept++] = out->rows[last[row] - 1];

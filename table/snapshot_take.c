@@ -26,7 +26,8 @@ struct walk {
 	struct snapshot *out;
 	bool durable_only;
 	uint64_t now;
-	unsigned char *known; /* enum known of each row; memory is touched only where rows are */
+	unsigned char *known; /* enum known of each row, as far as rows were met */
+	size_t known_room;
 	size_t entry_room, row_room;
 };
 
@@ -94,13 +95,30 @@ static enum known ask(const struct walk *walk, const struct ledger_row *row)
 	return WANTED;
 }
 
+/* NULL: no memory. */
+static unsigned char *known_of(struct walk *walk, uint32_t number)
+{
+	if (number >= walk->known_room) {
+		size_t room = 1024;
+		while (room <= number)
+			room *= 2;
+		unsigned char *grown = realloc(walk->known, room);
+		if (!grown)
+			return NULL;
+		memset(grown + walk->known_room, UNKNOWN, room - walk->known_room);
+		walk->known = grown;
+		walk->known_room = room;
+	}
+	return &walk->known[number];
+}
+
 static bool add_slot(struct walk *walk, uint64_t pair, uint64_t w0, uint64_t w1)
 {
 	struct snapshot *out = walk->out;
 	uint32_t number = slot_row(w0);
-	unsigned char *known = &walk->known[number];
-	if (*known == LEFT_OUT)
-		return true;
+	unsigned char *known = known_of(walk, number);
+	if (!known || *known == LEFT_OUT)
+		return known != NULL;
 	const struct ledger_row *row = recall_row(walk->table, number);
 	if (*known == UNKNOWN)
 		*known = (unsigned char)ask(walk, row);
@@ -178,12 +196,12 @@ enum weir_error snapshot_take(struct table *table, bool durable_only, struct sna
 	/* A row that is given to others during the walk would be taken for what it was: begin again. Publishing is
 	 * rare. */
 	for (unsigned i = 0; i < WALKS && error == WEIR_BUSY; i++) {
-		free(walk.known);
-		walk.known = calloc(LEDGER_ROW_MAX + 1u, 1);
+		if (walk.known)
+			memset(walk.known, UNKNOWN, walk.known_room);
 		out->row_count = out->entry_count = 0;
 		recall_fresh(table);
 		walk.now = look_at_clock(table, &wall);
-		if (!walk.known || !walk_pairs(&walk))
+		if (!walk_pairs(&walk))
 			error = WEIR_NO_MEMORY;
 		else if (!recall_stale(table))
 			error = WEIR_OK;
