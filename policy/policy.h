@@ -39,7 +39,7 @@ struct policy_options {
 	const char *text;	/* if set: the text itself; path is only its name */
 	const char *name_space; /* part of every counter's identity; "policy" by default */
 	const char *to;		/* `weir run --to`: the backend, instead of the file's */
-	int64_t wall;		/* seconds since 1970: judges `until`, becomes compiled_at; 0: now */
+	int64_t wall; /* seconds since 1970: judges `until`, reads zones from then on, becomes compiled_at; 0: now */
 };
 /* Never fails but by findings (an unreadable file is one). */
 void policy_load(const struct policy_options *options, struct policy *out);
