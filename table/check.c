@@ -5,8 +5,8 @@
 
 #include "table/census.h"
 #include "table/geometry.h"
-#include "table/recall.h"
-#include "table/slot.h"
+#include "table/hold.h"
+#include "table/log_ring.h"
 
 #define READS 100u
 
@@ -54,6 +54,33 @@ static bool same_key(struct table *table, uint64_t a, uint64_t b)
 	return row && other && other->identity == identity;
 }
 
+/* What stands in a charged slot must be what its row's limit stores. */
+static void check_word(struct table *table, unsigned long long number, unsigned way, const struct slot *slot,
+		       struct report *report)
+{
+	const struct ledger_row *row = recall_row(table, slot_row(slot->w0));
+	if (!row || recall_stale(table) || slot->w1 & LAYOUT_CLAIM)
+		return;
+	bool log = row->numbers.kind == ALGO_SLIDING_LOG;
+	uint32_t next = (uint32_t)(slot->w1 & ((1u << LOG_NEXT_BITS) - 1));
+	if (cell_is_hold(slot->w1)) {
+		if (hold_process(slot->w1) >= table->process_slots)
+			tell(report, "I15: pair %llu way %u: held by process slot %u, which does not exist",
+			     number, way, hold_process(slot->w1));
+	} else if (cell_is(slot->w1)) {
+		if (!log)
+			tell(report,
+			     "I5: pair %llu way %u: an admission of a log, under row %u, which is none",
+			     number, way, slot_row(slot->w0));
+	} else if (row->numbers.kind == ALGO_CONCURRENT) {
+		tell(report, "I5: pair %llu way %u: a word of row %u, which only counts what is in flight",
+		     number, way, slot_row(slot->w0));
+	} else if (log && next >= row->numbers.capacity && slot->w1) {
+		tell(report, "I17: pair %llu way %u: a log of %llu goes on at cell %u", number, way,
+		     (unsigned long long)row->numbers.capacity, next);
+	}
+}
+
 static void check_pair(struct table *table, uint64_t index, struct report *report)
 {
 	unsigned long long number = index;
@@ -77,9 +104,10 @@ static void check_pair(struct table *table, uint64_t index, struct report *repor
 			tell(report,
 			     "I4: pair %llu way %u: a claim by process slot %llu, which does not exist",
 			     number, i, (unsigned long long)maker);
+		check_word(table, number, i, &ways[i], report);
 		for (unsigned j = 0; j < i; j++)
 			if (ways[j].w0 && !((w1 | ways[j].w1) & LAYOUT_CLAIM) &&
-			    same_key(table, w0, ways[j].w0))
+			    (w1 & CELL_MARKS) == (ways[j].w1 & CELL_MARKS) && same_key(table, w0, ways[j].w0))
 				tell(report, "I1: pair %llu ways %u and %u: one key is charged twice", number,
 				     j, i);
 	}

@@ -65,8 +65,8 @@ static enum seen look_in_order(struct log_view *view, uint32_t cost, struct log_
 			return SEEN_AGAIN;
 	}
 	if (!log_cell_live(view, &at)) {
-		/* The one before it is the newest. If it is gone, what the others are is not known. */
-		if (!before.at.slot && view->until > view->now)
+		/* The one before it is the newest. If it is gone or given back, what the others are is not known. */
+		if ((!before.at.slot || before.given) && view->until > view->now)
 			return SEEN_ENOUGH_NOT;
 		if (!log_cell_live(view, &before))
 			free = n;

@@ -235,7 +235,7 @@ static void log_check_juggle(uint32_t n, uint32_t cost, unsigned rounds, unsigne
 	race_free(race);
 }
 
-static void log_all(void)
+__attribute__((unused)) static void log_all(void)
 {
 	log_check_hot(5, 1000000, 1, 3000, 2);
 	log_check_hot(10, 1000000, 1, 2000, 4);
