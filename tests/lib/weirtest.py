@@ -94,6 +94,10 @@ def write(path, text):
     return path
 
 
+# snapshots that nobody names a place for must not be left on the machine
+os.environ["STATE_DIRECTORY"] = folder()
+os.chmod(os.environ["STATE_DIRECTORY"], 0o755)
+
 _ports = set()
 
 
