@@ -15,7 +15,7 @@ static bool rate_in_range(uint32_t count, uint64_t period_ns)
 }
 
 /* The finest unit in which the capacity stays below BUCKET_CAPACITY_MAX and the virtual clock slower than
- * table time, so that it stays below 2^62 and `scale` fits. At least 9: a token of 1,000 ns is then 512
+ * table time, so that it stays below 2^60 and `scale` fits. At least 9: a token of 1,000 ns is then 512
  * units. */
 static void choose_unit(uint32_t count, uint64_t period_ns, uint32_t tokens, struct algo_numbers *n)
 {
@@ -67,6 +67,16 @@ static uint64_t time_until(const struct algo_numbers *n, uint64_t clock, uint64_
 		return ALGO_NEVER;
 	uint64_t at = wide_ceil((wide)clock << 64, n->scale);
 	return at == ALGO_NEVER ? ALGO_NEVER : at - now;
+}
+
+/* Saturated, the word is below 2^60 of virtual time + 2^60 of debt: bit 62 stays 0. */
+uint64_t bucket_settle(const struct algo_numbers *n, uint64_t state, uint64_t now, uint32_t cost)
+{
+	uint64_t clock = bucket_clock(n, now);
+	uint64_t debt = bucket_debt(state, clock), owed = debt + bucket_units(n, cost);
+	if (owed > ALGO_DEBT_MAX)
+		owed = ALGO_DEBT_MAX;
+	return owed > debt ? clock + owed : state;
 }
 
 uint64_t bucket_punish(const struct algo_numbers *n, uint64_t state, uint64_t now, uint32_t cost)

@@ -16,7 +16,7 @@
 #define BUCKET_SHIFT_MAX    40u			/* finest unit: 2^-40 tokens */
 #define BUCKET_CAPACITY_MAX (UINT64_C(1) << 59) /* in units; half of ALGO_DEBT_MAX */
 
-/* Virtual time at `now`, in units; below 2^62. */
+/* Virtual time at `now`, in units; below 2^60. */
 static inline uint64_t bucket_clock(const struct algo_numbers *n, uint64_t now)
 {
 	return wide_high(now, n->scale);
@@ -45,6 +45,7 @@ static inline void bucket_step(const struct algo_numbers *n, uint64_t state, uin
 }
 
 /* The rest of algo.h's operations, for buckets. */
+uint64_t bucket_settle(const struct algo_numbers *n, uint64_t state, uint64_t now, uint32_t cost);
 uint64_t bucket_punish(const struct algo_numbers *n, uint64_t state, uint64_t now, uint32_t cost);
 uint64_t bucket_give_back(const struct algo_numbers *n, uint64_t state, uint64_t now, uint64_t charged_at,
 			  uint32_t cost);

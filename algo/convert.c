@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* convert: a counter carried over when its limit's numbers change: the same share of it stays used. */
 #include "algo/bucket.h"
+#include "algo/log.h"
+#include "algo/sliding.h"
 #include "algo/window.h"
 
-/* Where the carried window ends: it goes on if only its N or its zone has changed, else a new one begins. An end that
+/* Where the carried window ends: it goes on if only its N has changed, else a new one begins. An end that
  * table time never sees is forged, and rounding it again could overflow. */
 static uint64_t carried_end(const struct algo_numbers *from, const struct algo_numbers *to, uint64_t state,
 			    const struct algo_time *t)
@@ -17,10 +19,39 @@ static uint64_t carried_end(const struct algo_numbers *from, const struct algo_n
 	return window_begin(to, t, 0);
 }
 
-/* Used out of `from`, as the same share of `to`, rounded up. Used of a limit that lets nothing pass: all. */
-static uint64_t share(uint64_t used, uint64_t from, uint64_t to)
+/* Used out of all, as the same share of `to`, rounded up. Used of a limit that lets nothing pass: all. Of a product
+ * of more than 127 bits the lowest are lost, upwards, by less than one part in 2^38, and never beyond all. */
+static uint64_t share(wide used, wide all, uint64_t to)
 {
-	return from ? wide_ceil((wide)used * to, from) : to;
+	if (all == 0)
+		return to;
+	bool beyond = used > all;
+	for (; to && used >> 64 && used > (((wide)1 << 127) - 1) / to; all >>= 1)
+		used = (used >> 1) + (used & 1);
+	wide quotient = (used * to + all - 1) / all;
+	if (!beyond && quotient > to)
+		return to;
+	return quotient < ALGO_DEBT_MAX ? (uint64_t)quotient : ALGO_DEBT_MAX;
+}
+
+static uint64_t carried_share(const struct algo_numbers *from, const struct algo_numbers *to, uint64_t state,
+			      uint64_t now)
+{
+	switch (from->kind) {
+	case ALGO_FIXED_WINDOW:
+		return share(window_used(from, state, now), from->capacity, to->capacity);
+	case ALGO_SLIDING_WINDOW:
+		return share(sliding_estimate(from, state, now), (wide)from->capacity * from->scale,
+			     to->capacity);
+	default:
+		return share(bucket_debt(state, bucket_clock(from, now)), from->capacity, to->capacity);
+	}
+}
+
+/* Kinds whose use is in cells of the table, not in a word. */
+static bool in_cells(const struct algo_numbers *n)
+{
+	return n->kind == ALGO_SLIDING_LOG || n->kind == ALGO_CONCURRENT;
 }
 
 uint64_t algo_convert(const struct algo_numbers *from, const struct algo_numbers *to, uint64_t state,
@@ -28,13 +59,22 @@ uint64_t algo_convert(const struct algo_numbers *from, const struct algo_numbers
 {
 	if (algo_recovered(from, state, t->now))
 		return 0;
-	uint64_t used = from->kind == ALGO_FIXED_WINDOW ? window_used(from, state, t->now)
-							: bucket_debt(state, bucket_clock(from, t->now));
-	used = share(used, from->capacity, to->capacity);
+	/* A ring's word does not say how many of its cells still count, and cells cannot be made out of a word:
+	 * between a log and another kind nothing is carried, it begins recovered. */
+	if (in_cells(from) || in_cells(to))
+		return from->kind == to->kind ? log_carry(from, to, state) : 0;
+	if (from->kind == ALGO_SLIDING_WINDOW && to->kind == ALGO_SLIDING_WINDOW && from->scale == to->scale)
+		return sliding_carry(from, to, state, t->now);
+	uint64_t used = carried_share(from, to, state, t->now);
 	if (used == 0) /* of a limit that now lets nothing pass */
 		return 0;
-	if (to->kind == ALGO_FIXED_WINDOW)
+	switch (to->kind) {
+	case ALGO_FIXED_WINDOW:
 		return window_word(to, carried_end(from, to, state, t),
 				   used < to->capacity ? used : to->capacity);
-	return bucket_clock(to, t->now) + (used < ALGO_DEBT_MAX ? used : ALGO_DEBT_MAX);
+	case ALGO_SLIDING_WINDOW:
+		return sliding_word(to, t->now, used);
+	default:
+		return bucket_clock(to, t->now) + used;
+	}
 }

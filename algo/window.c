@@ -8,15 +8,20 @@
 #define PERIOD_MIN_NS UINT64_C(1000000)
 #define PERIOD_MAX_NS (UINT64_C(400) * 86400 * 1000000000)
 
+bool window_in_range(uint32_t count, uint64_t period_ns)
+{
+	return count <= ALGO_COUNT_MAX && period_ns >= PERIOD_MIN_NS && period_ns <= PERIOD_MAX_NS &&
+	       count * UINT64_C(1000) <= period_ns;
+}
+
 bool algo_fixed_window(uint32_t count, uint64_t period_ns, enum algo_align align, struct algo_numbers *out)
 {
-	if (count > ALGO_COUNT_MAX || period_ns < PERIOD_MIN_NS || period_ns > PERIOD_MAX_NS ||
-	    count * UINT64_C(1000) > period_ns || (unsigned)align > ALGO_CALENDAR_HOUR)
+	if (!window_in_range(count, period_ns) || (unsigned)align > ALGO_CALENDAR_HOUR)
 		return false;
 	unsigned bits = 1;
 	while (count >> bits)
 		bits++;
-	/* The end has 63 - bits bits for 2^62 ns of table time and a window beyond it: a tick of 2^bits ns. */
+	/* The end has 62 - bits bits for 2^60 ns of table time and two windows beyond it: a tick of 2^bits ns. */
 	*out = (struct algo_numbers){.kind = ALGO_FIXED_WINDOW,
 				     .align = (uint8_t)align,
 				     .shift = (uint8_t)bits,
@@ -87,14 +92,26 @@ void window_step(const struct algo_numbers *n, uint64_t state, const struct algo
 		out->state = window_word(n, window_begin(n, t, window_end(n, state)), count);
 }
 
-uint64_t window_punish(const struct algo_numbers *n, uint64_t state, const struct algo_time *t, uint32_t cost)
+/* Counts `cost`, but not beyond `most`. */
+static uint64_t fill(const struct algo_numbers *n, uint64_t state, const struct algo_time *t, uint32_t cost,
+		     uint64_t most)
 {
 	uint64_t end = window_end(n, state), used = window_used(n, state, t->now), filled = used + cost;
-	if (filled > n->capacity)
-		filled = n->capacity;
+	if (filled > most)
+		filled = most;
 	if (filled <= used)
 		return state;
 	return window_word(n, t->now < end ? end : window_begin(n, t, end), filled);
+}
+
+uint64_t window_settle(const struct algo_numbers *n, uint64_t state, const struct algo_time *t, uint32_t cost)
+{
+	return fill(n, state, t, cost, (UINT64_C(1) << n->count_bits) - 1);
+}
+
+uint64_t window_punish(const struct algo_numbers *n, uint64_t state, const struct algo_time *t, uint32_t cost)
+{
+	return fill(n, state, t, cost, n->capacity);
 }
 
 uint64_t window_give_back(const struct algo_numbers *n, uint64_t state, const struct algo_time *t,

@@ -12,6 +12,9 @@
 
 #include "algo/algo.h"
 
+/* Are count and period in the range of every kind of window? */
+bool window_in_range(uint32_t count, uint64_t period_ns);
+
 static inline uint32_t window_count(const struct algo_numbers *n, uint64_t state)
 {
 	return (uint32_t)(state & ((UINT64_C(1) << n->count_bits) - 1));
@@ -40,6 +43,8 @@ uint64_t window_begin(const struct algo_numbers *n, const struct algo_time *t, u
 
 void window_step(const struct algo_numbers *n, uint64_t state, const struct algo_time *t, uint32_t cost,
 		 struct algo_outcome *out);
+uint64_t window_settle(const struct algo_numbers *n, uint64_t state, const struct algo_time *t,
+		       uint32_t cost);
 uint64_t window_punish(const struct algo_numbers *n, uint64_t state, const struct algo_time *t,
 		       uint32_t cost);
 uint64_t window_give_back(const struct algo_numbers *n, uint64_t state, const struct algo_time *t,

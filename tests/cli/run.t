@@ -141,14 +141,15 @@ g = Gateway("--to", f":{patient.port}")
 with socket.create_connection(("127.0.0.1", g.port), 60) as s:
     s.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
     ok(accepted.wait(30), "a request is in flight")
-    started = time.monotonic()
     g.process.send_signal(signal.SIGTERM)
+    ok(wait_until(lambda: "stopping" in g.log()), "SIGTERM is heard")
+    started = time.monotonic()
     time.sleep(1.2)
     is_(g.process.poll(), None, "SIGTERM: it is waited for")
     g.process.send_signal(signal.SIGTERM)
     is_(s.recv(100), b"", "another one: it is cut off")
     is_(g.process.wait(50), 0, "exit 0")
-    within(time.monotonic() - started, 1.2, 20, "without waiting")
+    within(time.monotonic() - started, 1.2, 8, "without waiting the ten seconds")
 
 # the application is away
 g = Gateway("--to", f":{port()}", "--limit", "3/min")

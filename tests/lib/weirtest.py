@@ -163,7 +163,7 @@ def start(argv, **kw):
     return p
 
 
-def stop(p, sig=signal.SIGTERM, seconds=10):
+def stop(p, sig=signal.SIGTERM, seconds=30):
     if p.poll() is None:
         try:
             p.send_signal(sig)
@@ -425,7 +425,7 @@ http {{
     def start(self):
         self.process = start(["nginx", "-c", self.conf, "-p", self.dir, "-e", self.error_log, "-g", "daemon off;"],
                              env=san_env(), stderr=open(os.path.join(self.dir, "stderr"), "w"))
-        if not wait_until(lambda: self.process.poll() is not None or (listening(self.port) and os.path.exists(self.table + ".policy")), 20) \
+        if not wait_until(lambda: self.process.poll() is not None or (listening(self.port) and os.path.exists(self.table + ".policy")), 60) \
                 or self.process.poll() is not None:
             note("nginx did not start:")
             for line in (self.errors() + open(os.path.join(self.dir, "stderr")).read()).splitlines()[-20:]:
