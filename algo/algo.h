@@ -130,9 +130,10 @@ bool algo_fixed_window(uint32_t count, uint64_t period_ns, enum algo_align align
 /*   calendar windows of a zone: the same, align one of ALGO_CALENDAR_*; zone as algo/zone.h packs it. */
 bool algo_calendar_window(uint32_t count, uint64_t period_ns, enum algo_align align, const uint64_t zone[2],
 			  struct algo_numbers *out);
-/*   sliding window: count and period as a window's, as far as two counts and an index fit one word: up to 2^15 in
- *           a second, 2^18 in a minute, 2^20 in an hour. What it estimates: previous * (1 - part of this window
- *           that has passed) + current (exactly, no rounding); allowed while that and the cost do not exceed N.
+/*   sliding window: count and period as a window's, as far as two counts and an index fit one word: up to 32,767
+ *           in a second, 262,143 in a minute, 2,097,151 in an hour. What it estimates: previous * (1 - part of this
+ *           window that has passed) + current (exactly, no rounding); allowed while that and the cost do not exceed
+ *           N. How far from the truth that can be: algo/sliding.h.
  *   log:    count 0..ALGO_LOG_MAX, period as a window's. Exact; each unit is a cell of the table.
  *   concurrent: count 0..ALGO_LOG_MAX in flight. */
 bool algo_sliding_window(uint32_t count, uint64_t period_ns, struct algo_numbers *out);
@@ -148,23 +149,26 @@ void algo_step(const struct algo_numbers *n, uint64_t state, const struct algo_t
 
 /* The word after `cost` has been charged whether it fits or not (a cost that is known only afterwards): a bucket's
  * debt may exceed its capacity (up to ALGO_DEBT_MAX), a window's count saturates at what its bits hold. Buckets and
- * windows; any other word is returned as it is. */
+ * windows; any other word is returned as it is, and so is that of a limit of 0: it has nothing to remember. */
 uint64_t algo_settle(const struct algo_numbers *n, uint64_t state, const struct algo_time *t, uint32_t cost);
 
 /* The word after a refusal that is counted (`count_denied`): the counter is filled, never beyond its
  * capacity. A client that hammers a bucket waits one full cost from its last try; a window stays
- * full, and ends when it would have. */
+ * full, and ends when it would have; of a sliding one less than a whole unit stays free. Logs: unchanged. */
 uint64_t algo_punish(const struct algo_numbers *n, uint64_t state, const struct algo_time *t, uint32_t cost);
 
 /* Take back `cost` charged at `charged_at` (table time). At once it is all of it. Later, a bucket owes
  * what cannot have drained since: it may have been whole in between, and then more would be given
- * than was taken. A window that has ended owes nothing. Never below fully recovered. */
+ * than was taken. A window that has ended owes nothing; the one before a sliding window, what it still weighs. Never
+ * below fully recovered. Logs: unchanged. */
 uint64_t algo_give_back(const struct algo_numbers *n, uint64_t state, const struct algo_time *t,
 			uint64_t charged_at, uint32_t cost);
 
 /* Describe `state`. `charged`: the cost has just been charged and is in the word; delay_ns is then
  * its own wait (else 0), and wait_ns that of the next request of the same cost. Exact: after wait_ns the
- * step allows `cost`, one nanosecond earlier it does not. */
+ * step allows `cost`, one nanosecond earlier it does not. Of a log and a concurrent limit only what the word
+ * says (table_describe knows the rest): until a log has recovered nothing left, and the longest that the wait can be;
+ * a concurrent limit as if nothing were in flight. */
 void algo_describe(const struct algo_numbers *n, uint64_t state, const struct algo_time *t, uint32_t cost,
 		   bool charged, struct algo_report *out);
 
@@ -176,17 +180,20 @@ uint64_t algo_rank(const struct algo_numbers *n, uint64_t state);
 
 /* The share of its capacity that is used at `now`, in Q32, at most 2^-30 off: 0 for a recovered word,
  * UINT32_MAX from all of it on (a debt beyond the capacity too). Never less for more use of the same
- * numbers. With algo_rank it says whom to evict (table/evict.c). */
+ * numbers. With algo_rank it says whom to evict (table/evict.c). Of a log's word that has not recovered: one of N. It
+ * only says where to look; its cells are evicted by their own worth. */
 uint32_t algo_used(const struct algo_numbers *n, uint64_t state, uint64_t now);
 
 /* The same share of use under other numbers: half used stays half used, rounded towards more used.
  * A window keeps its end if period and alignment are unchanged, else begins a new one now. It keeps it under
- * the clocks of another zone too: the next window follows those. */
+ * the clocks of another zone too: the next window follows those. A sliding window of the same period keeps both its
+ * counts; what comes from elsewhere counts in the window that holds now. A log of another N keeps its ring; between
+ * a log (or a concurrent limit) and another kind nothing is carried, since what they count is not in a word. */
 uint64_t algo_convert(const struct algo_numbers *from, const struct algo_numbers *to, uint64_t state,
 		      const struct algo_time *t);
 
 /* The period in ns that RateLimit-Policy's `w` speaks of: in it, `limit` can pass. Bucket:
- * capacity / rate (0 if nothing ever passes); window: its period. */
+ * capacity / rate (0 if nothing ever passes); window and log: the period; concurrent: 0. */
 uint64_t algo_window_ns(const struct algo_numbers *n);
 
 /* Numbers read from a file that others can write: true if every operation above is defined on them. They need

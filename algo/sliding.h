@@ -7,7 +7,8 @@
  *
  *     previous * (period - e) / period + current
  *
- * compared exactly, as products of 128 bits. It is the truth if what was admitted in the window before came evenly.
+ * compared exactly, as products of 128 bits. It is the truth, but for less than one, if what was
+ * admitted in the window before came evenly.
  * A clock that is late sees the stored window at its start.
  *
  * What holds, however requests come: no window (of those multiples) holds more than N, and no period anywhere more

@@ -2,6 +2,9 @@
 /* counter: a look at the table, charging nothing. */
 #include "cli/counter.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "cli/out.h"
 
 static json_t *duration(uint64_t ns)
@@ -9,23 +12,87 @@ static json_t *duration(uint64_t ns)
 	return ns == ALGO_NEVER ? json_null() : json_integer((json_int_t)ns);
 }
 
-json_t *counter_name_json(const struct live *live, const struct flow_hit *hit)
+static void add(json_t *out, const char *name, uint64_t number)
 {
-	const struct image_counter *counter = image_counter_at(live->image, hit->counter);
-	return json_pack("{s:o}", "name", out_own(image_text(live->image, counter->name)));
+	json_object_set_new(out, name, json_integer((json_int_t)number));
 }
 
-json_t *counter_json(const struct live *live, const struct flow_hit *hit)
+json_t *counter_name_json(const struct live *live, const struct flow_hit *hit)
+{
+	static const char *const WHAT[] = {[IMAGE_RATE] = "rate",
+					   [IMAGE_CONCURRENT] = "concurrent",
+					   [IMAGE_BANDWIDTH] = "bandwidth",
+					   [IMAGE_TOTAL] = "total"};
+	const struct image_counter *counter = image_counter_at(live->image, hit->counter);
+	return json_pack("{s:o, s:s}", "name", out_own(image_text(live->image, counter->name)), "what",
+			 WHAT[counter->what]);
+}
+
+json_t *counter_json(const struct live *live, const struct flow *flow, const struct flow_hit *hit)
 {
 	const struct image_counter *counter = image_counter_at(live->image, hit->counter);
+	bool holds = counter->what == IMAGE_CONCURRENT || hit->count != IMAGE_COUNT_ALL;
+	uint32_t cost = counter->what == IMAGE_RATE ? hit->cost : 1;
 	json_t *out = counter_name_json(live, hit);
 	struct table_look look;
 	struct algo_report now;
-	table_peek(live->table, &hit->key, counter->row, &live->now, hit->cost, &look);
-	algo_describe(&look.numbers, look.state, &live->now, hit->cost, false, &now);
+	if (counter->what >= IMAGE_BANDWIDTH)
+		add(out, "bytes_per_s", counter->bytes_per_s);
+	if (counter->what == IMAGE_BANDWIDTH) { /* of each response by itself: no counter */
+		add(out, "free_bytes", counter->free_bytes);
+		return out;
+	}
+	(holds ? table_peek_held : table_peek)(live->table, &hit->key, counter->row, &live->now, cost, &look);
+	table_describe(&look, &live->now, cost, false, &now);
 	json_object_update_new(out, json_pack("{s:b, s:I, s:I, s:I, s:o, s:o}", "fits", look.allowed, "limit",
 					      (json_int_t)now.limit, "remaining", (json_int_t)now.remaining,
-					      "cost", (json_int_t)hit->cost, "wait_ns", duration(now.wait_ns),
+					      "cost", (json_int_t)cost, "wait_ns", duration(now.wait_ns),
 					      "full_ns", duration(now.full_ns)));
+	if (holds)
+		add(out, "held", look.held);
+	if (counter->queue) {
+		add(out, "queue", counter->queue);
+		add(out, "waiting", flow_hit_waiting(flow, hit));
+	}
+	return out;
+}
+
+static unsigned long long number(const json_t *counter, const char *name)
+{
+	return (unsigned long long)json_integer_value(json_object_get(counter, name));
+}
+
+static bool is(const json_t *counter, const char *what)
+{
+	const char *is = json_string_value(json_object_get(counter, "what"));
+	return is && strcmp(is, what) == 0;
+}
+
+bool counter_has_time(const json_t *counter)
+{
+	return !is(counter, "bandwidth") && !is(counter, "concurrent");
+}
+
+const char *counter_words(const json_t *counter, char *out, size_t size)
+{
+	unsigned long long limit = number(counter, "limit"), held = number(counter, "held");
+	int used;
+	if (is(counter, "bandwidth")) {
+		used = snprintf(out, size, "%llu bytes a second, each response",
+				number(counter, "bytes_per_s"));
+		if (number(counter, "free_bytes"))
+			snprintf(out + used, size - (size_t)used, ", after %llu bytes",
+				 number(counter, "free_bytes"));
+	} else if (is(counter, "concurrent")) {
+		used = snprintf(out, size, "%llu of %llu in flight", held, limit);
+		if (number(counter, "queue"))
+			snprintf(out + used, size - (size_t)used, ", %llu of %llu waiting",
+				 number(counter, "waiting"), number(counter, "queue"));
+	} else {
+		used = snprintf(out, size, "%llu of %llu%s left", number(counter, "remaining"), limit,
+				is(counter, "total") ? " KiB" : "");
+		if (held)
+			snprintf(out + used, size - (size_t)used, ", %llu reserved", held);
+	}
 	return out;
 }

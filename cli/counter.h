@@ -8,10 +8,16 @@
 #include "cli/live.h"
 #include "flow/flow.h"
 
-/* {name, fits, limit, remaining, cost, wait_ns, full_ns}: before a request of that cost at live->now; the
- * last two null: never. */
-json_t *counter_json(const struct live *live, const struct flow_hit *hit);
-/* {name}: of a hit without a key. */
+/* {name, what, fits, limit, remaining, cost, wait_ns, full_ns}: before a request of that cost at live->now; the
+ * last two null: never. `what`: "rate", "concurrent", "bandwidth" (which counts nothing: {name, what, bytes_per_s,
+ * free_bytes}) or "total" (in KiB; and bytes_per_s). With `held`: what is reserved or in flight; with a queue, `queue`
+ * and how many are `waiting` in it. `flow`: at the same moment, with the hit's key. */
+json_t *counter_json(const struct live *live, const struct flow *flow, const struct flow_hit *hit);
+/* {name, what}: of a hit without a key. */
 json_t *counter_name_json(const struct live *live, const struct flow_hit *hit);
+/* Time frees what it counts: neither a bandwidth, nor in flight. */
+bool counter_has_time(const json_t *counter);
+/* How full such a document says it is: "3 of 5 left", "2 of 2 in flight". At least 128 bytes; returns `out`. */
+const char *counter_words(const json_t *counter, char *out, size_t size);
 
 #endif

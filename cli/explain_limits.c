@@ -60,11 +60,11 @@ static const char *role(const struct flow_hit *hit)
 {
 	if (hit->denied)
 		return "refuses: its key is missing";
-	if (hit->skipped)
+	if (hit->role == FLOW_ROLE_SKIPPED)
 		return hit->missing ? "left out: its key is missing" : "left out: a CORS preflight";
-	if (hit->exempt)
+	if (hit->role == FLOW_ROLE_EXEMPT)
 		return "counts, never refuses: exempt";
-	if (hit->shadow)
+	if (hit->role == FLOW_ROLE_SHADOW)
 		return "counts, never refuses: shadow";
 	return "enforced";
 }
@@ -81,14 +81,15 @@ static void matched(const struct live *live, const struct flow *flow, size_t *at
 			out, "route",
 			out_own(image_text(live->image, image_clause_at(live->image, first->clause)->text)));
 	json_object_set_new(out, "role", json_string(role(first)));
-	if (!first->denied && !first->skipped)
+	if (!first->denied && first->role != FLOW_ROLE_SKIPPED)
 		json_object_set_new(
 			out, "key",
 			out_hostile((struct text){key, flow_key_text(flow, first, key, sizeof key)}));
 	for (; *at < flow->hit_count && flow->hits[*at].limit == first->limit; ++*at) {
 		const struct flow_hit *hit = &flow->hits[*at];
-		json_array_append_new(counters, hit->denied || hit->skipped ? counter_name_json(live, hit)
-									    : counter_json(live, hit));
+		bool keyless = hit->denied || hit->role == FLOW_ROLE_SKIPPED;
+		json_array_append_new(counters,
+				      keyless ? counter_name_json(live, hit) : counter_json(live, flow, hit));
 	}
 	json_object_set_new(out, "counters", counters);
 }

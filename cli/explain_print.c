@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/counter.h"
 #include "cli/explain.h"
 #include "cli/out.h"
 
@@ -30,13 +31,19 @@ static uint64_t duration(const json_t *object, const char *name)
 
 static void print_counter(const json_t *counter)
 {
-	char wait[48], full[48];
-	if (!json_object_get(counter, "fits"))
+	char wait[48], full[48], words[128];
+	if (!json_object_get(counter, "fits") && !json_object_get(counter, "bytes_per_s"))
 		return;
+	printf("              %s: %s", get(counter, "name"), counter_words(counter, words, sizeof words));
+	if (!counter_has_time(counter)) {
+		printf(!json_object_get(counter, "fits") ? "\n"
+		       : is(counter, "fits")		 ? "; it fits\n"
+							 : "; it is full\n");
+		return;
+	}
 	out_duration(duration(counter, "wait_ns"), wait, sizeof wait);
 	out_duration(duration(counter, "full_ns"), full, sizeof full);
-	printf("              %s: %llu of %llu left%s%s", get(counter, "name"), number(counter, "remaining"),
-	       number(counter, "limit"), duration(counter, "full_ns") ? ", whole again in " : "",
+	printf("%s%s", duration(counter, "full_ns") ? ", whole again in " : "",
 	       duration(counter, "full_ns") ? full : "");
 	if (is(counter, "fits"))
 		printf("; it fits\n");

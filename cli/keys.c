@@ -265,6 +265,8 @@ static bool build(struct keys *keys, const struct live *live, const struct fill 
 		*hit = (struct flow_hit){.limit = limit,
 					 .counter = (uint32_t)(counters - all) + i,
 					 .clause = fill->clause,
+					 .what = (uint8_t)counters[i].what,
+					 .count = (uint8_t)fill->limit->count,
 					 .cost = fill->limit->cost};
 		flow_key_hit(keys->flow, hit);
 	}

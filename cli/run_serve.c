@@ -21,6 +21,7 @@
 	30000 /* until it listens: a policy of 10,000 limits on a slow machine takes a second or two */
 #define DRAIN_MS 10000 /* for requests in flight */
 #define KILL_MS	 15000
+#define WAKE_MS	 200
 /* One wish to stop may come twice: a terminal's Ctrl-C to the whole group, and from a script that passes it on. */
 #define SAME_WISH_MS 1000
 
@@ -31,6 +32,7 @@ struct serve {
 	struct control *control;
 	uint64_t edits;		    /* of control, when nginx.conf was last compared */
 	uint64_t begun_ms, stop_ms; /* 0: not stopping */
+	uint64_t woken_ms;	    /* while stopping: when nginx was last nudged */
 	int asked;		    /* how urgently nginx was asked to stop: 0, SIGQUIT, SIGTERM, SIGKILL */
 	bool gone, serving, told;   /* told: to stop, by a signal */
 	int exit_code;		    /* of nginx */
@@ -102,6 +104,11 @@ static void stop_further(struct serve *serve, uint64_t now)
 		ask(serve, SIGTERM);
 	else
 		ask(serve, SIGQUIT);
+	/* A master that is asked before it waits for signals notices at the next one only. This one harms nobody. */
+	if (!serve->gone && now - serve->woken_ms >= WAKE_MS) {
+		serve->woken_ms = now;
+		kill(serve->child.pid, SIGCHLD);
+	}
 }
 
 static void take_signals(struct serve *serve, uint64_t now)

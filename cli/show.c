@@ -38,7 +38,7 @@ int show_key(const struct live *live, uint32_t limit, const struct options_list 
 	do {
 		status = keys_find(&keys, live, limit, parts, choice);
 		for (size_t i = 0; status == STATUS_FINE && i < keys.flow->hit_count; i++) {
-			json_t *counter = counter_json(live, &keys.flow->hits[i]);
+			json_t *counter = counter_json(live, keys.flow, &keys.flow->hits[i]);
 			if (keys.chosen[0])
 				json_object_set_new(counter, "as", out_own(text_of(keys.chosen)));
 			json_array_append_new(*out, counter);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/counter.h"
 #include "cli/out.h"
 #include "cli/show.h"
 
@@ -86,15 +87,14 @@ static void print_key(const json_t *counters)
 	for (i = 0; (counter = json_array_get(counters, i)); i++) {
 		const json_t *wait = json_object_get(counter, "wait_ns"),
 			     *full = json_object_get(counter, "full_ns");
-		char text[48];
-		printf("\n%s%s%s%s: %lld of %lld left", get(counter, "name"), *get(counter, "as") ? " (" : "",
+		char text[48], words[128];
+		printf("\n%s%s%s%s: %s", get(counter, "name"), *get(counter, "as") ? " (" : "",
 		       get(counter, "as"), *get(counter, "as") ? ")" : "",
-		       (long long)json_integer_value(json_object_get(counter, "remaining")),
-		       (long long)json_integer_value(json_object_get(counter, "limit")));
-		if (!json_is_true(json_object_get(counter, "fits")))
+		       counter_words(counter, words, sizeof words));
+		if (counter_has_time(counter) && !json_is_true(json_object_get(counter, "fits")))
 			printf(json_is_null(wait) ? ", the next one never fits" : ", the next one fits in %s",
 			       out_duration((uint64_t)json_integer_value(wait), text, sizeof text));
-		if (json_is_null(full) || json_integer_value(full) > 0)
+		if (counter_has_time(counter) && (json_is_null(full) || json_integer_value(full) > 0))
 			printf(", whole again in %s",
 			       out_duration(json_is_null(full) ? ALGO_NEVER
 							       : (uint64_t)json_integer_value(full),

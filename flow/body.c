@@ -30,12 +30,27 @@ static const struct story stories[] = {
 	 {"about:blank", 11},
 	 {"Missing identification", 22},
 	 false},
+	{{"too_many_at_once", 16},
+	 {"Too many requests at the same time", 34},
+	 {"https://iana.org/assignments/http-problem-types#quota-exceeded", 62},
+	 {"Request cannot be satisfied as assigned quota has been exceeded", 63},
+	 true},
 };
+
+/* Places in flight are missing. */
+static bool at_once(const struct flow *flow)
+{
+	const struct flow_verdict *verdict = &flow->verdict;
+
+	return verdict->status == FLOW_REJECTED &&
+	       read_counter(flow->env->image, verdict->counter_index)->what == IMAGE_CONCURRENT;
+}
 
 static const struct story *story_of(const struct flow *flow)
 {
 	return &stories[flow->verdict.status == FLOW_DENIED    ? 1
 			: flow->verdict.status == FLOW_MISSING ? 2
+			: at_once(flow)			       ? 3
 							       : 0];
 }
 
@@ -50,7 +65,8 @@ static void sentence(const struct flow *flow, struct writer *w)
 	} else if (verdict->retry_after_s == 0) {
 		writer_text(w, TEXT("Too many requests: this one exceeds what the limit ever allows."));
 	} else {
-		writer_text(w, TEXT("Too many requests: try again in "));
+		writer_text(w, at_once(flow) ? TEXT("Too many requests at the same time: try again in ")
+					     : TEXT("Too many requests: try again in "));
 		writer_number(w, verdict->retry_after_s);
 		writer_text(w, verdict->retry_after_s == 1 ? TEXT(" second.") : TEXT(" seconds."));
 	}

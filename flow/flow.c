@@ -56,7 +56,10 @@ enum flow_step flow_run(struct flow *flow)
 		/* fall through */
 	case FLOW_AT_QUEUE:
 	case FLOW_AT_DECIDE:
-		flow_decide(flow);
+		if (flow_decide(flow) == FLOW_WAIT) {
+			flow->next = FLOW_AT_QUEUE;
+			return FLOW_WAIT;
+		}
 		flow->next = FLOW_AT_VERDICT;
 		/* fall through */
 	case FLOW_AT_VERDICT:

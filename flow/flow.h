@@ -100,25 +100,37 @@ struct flow_verdict {
 	const struct image_exception *exception; /* exempt or deny entry that applied */
 };
 
-/* One counter that the request meets. */
+/* What part a counter takes in this request. */
+enum flow_role {
+	FLOW_ROLE_ENFORCED, /* it can refuse */
+	FLOW_ROLE_SHADOW,   /* judged and charged in its own state; changes nothing else */
+	FLOW_ROLE_EXEMPT,   /* told in the statistics, charged to nothing, never refuses */
+	FLOW_ROLE_SKIPPED,  /* none: a preflight, or without its key */
+};
+
+/* One counter that the request meets. What stands behind `delay_ns` is set only when a flag says so. */
 struct flow_hit {
 	uint32_t limit, counter, clause; /* indices; clause as in image_hit */
-	uint32_t cost;
+	uint32_t cost;			 /* 1 for places in flight */
+	uint8_t role;			 /* enum flow_role */
+	uint8_t what;			 /* enum image_what, as its counter */
+	uint8_t count;			 /* enum image_count, as its limit */
+	bool missing;			 /* a part of the key is missing; what `missing` says was done */
+	bool denied;			 /* ... and that was deny */
+	bool anonymous;			 /* ... or the one shared bucket */
+	bool allowed;			 /* it fits (exempt: always true) */
+	bool charged;			 /* its cost is counted, for good */
+	bool held;			 /* `ticket` is live: a reservation, or a place in flight */
+	bool queued;			 /* `place` is live: it waits for a place in flight */
+	bool waited;			 /* ... or did; `dry`: it would */
+	bool no_room;	/* the table could not hold it: passes uncounted, or (`on_full: deny`) not */
 	uint64_t order; /* of charging: headroom above, index below */
 	struct table_key key;
 	struct table_look look; /* as peeked, then as charged; `dry`: as it would be charged */
 	const struct image_exception *exception; /* the entry that exempts it */
 	uint64_t delay_ns;			 /* leaky bucket: how long it is to wait */
-	struct table_ticket ticket;		 /* what it took; live until it is settled or ends */
-	bool shadow;	/* judged and charged in its own state; changes nothing else */
-	bool exempt;	/* told in the statistics, charged to nothing, never refuses */
-	bool skipped;	/* takes no part: a preflight, or without its key */
-	bool missing;	/* a part of the key is missing; what `missing` says was done */
-	bool denied;	/* ... and that was deny */
-	bool anonymous; /* ... or the one shared bucket */
-	bool allowed;	/* it fits (exempt: always true) */
-	bool charged;
-	bool no_room; /* allowed uncounted: the table could not hold it */
+	struct table_ticket ticket;		 /* what it took */
+	struct table_ticket place;		 /* its place in the queue */
 };
 
 /* What may be told now, and how many it stands for: at most one event a second for each limit and kind (T5).
@@ -169,8 +181,9 @@ struct flow {
 	const struct flow_request *request;
 	struct algo_time time;
 	bool can_wait;
-	bool dry;		/* explain: peeks only, nothing charged or recorded */
-	enum flow_station next; /* no station is passed twice: a request is decided once */
+	bool dry; /* explain: peeks only, nothing charged or recorded */
+	enum flow_station
+		next; /* no station is passed twice, but for looks from the queue: a request is charged once */
 
 	struct image_subject subject;
 	struct text query;
@@ -182,6 +195,14 @@ struct flow {
 	const struct image_exception *exempt, *deny; /* entries of the policy's own lists */
 	size_t hit_count;
 	uint32_t refused_by; /* hit that refused and is binding, FLOW_NONE: none */
+	uint32_t tickets;    /* live ones of its hits: held and queued */
+	uint64_t queued_at,
+		queue_until; /* table time: waits for places in flight since then, gives up then */
+	struct {	     /* of the totals, in KiB: what flow_pace_take took */
+		uint64_t first_at, last_at; /* table time of the first and the last time */
+		uint64_t before;	    /* all but the last */
+		uint32_t last;
+	} paced;
 	struct flow_verdict verdict;
 	uint64_t key_digest; /* of the binding limit's key; 0 without one */
 
@@ -212,14 +233,14 @@ void flow_end(struct flow *flow, const struct algo_time *t);
 
 /* How fast the response may go (bandwidth.c). */
 struct flow_pace {
-	uint64_t bytes_per_s; /* of this response; 0: any. The smallest of its limits */
-	uint64_t free_bytes;  /* before that */
-	bool total;	      /* ask flow_pace_take too; and then */
+	uint64_t bytes_per_s;	    /* of this response; 0: any. The smallest of its limits */
+	uint64_t free_bytes;	    /* before that */
+	bool total;		    /* ask flow_pace_take too; and then */
 	uint64_t total_bytes_per_s; /* the smallest of the totals */
 };
 void flow_pace(const struct flow *flow, struct flow_pace *out);
 /* Takes up to `want` bytes of the key's total, in whole KiB. Returns how many may be sent now (more than `want` by
- * less than a KiB); 0: none before *wait_ns. What is not sent goes back by flow_pace_return. */
+ * less than a KiB); 0: none before *wait_ns. What is not sent goes back by flow_pace_return, in whole KiB. */
 uint64_t flow_pace_take(struct flow *flow, const struct algo_time *t, uint64_t want, uint64_t *wait_ns);
 void flow_pace_return(struct flow *flow, const struct algo_time *t, uint64_t bytes);
 
@@ -229,10 +250,15 @@ void flow_request_read(struct flow *flow);
 void flow_identity(struct flow *flow);
 void flow_match(struct flow *flow);
 void flow_key(struct flow *flow);
-void flow_decide(struct flow *flow);
+/* FLOW_WAIT: every place in flight is taken, and it has one in the queue; decide again after verdict.wait_ms. */
+enum flow_step flow_decide(struct flow *flow);
 void flow_make_verdict(struct flow *flow);
 void flow_record(struct flow *flow);
+/* A reservation of the hit has been charged, later than the request was recorded. */
+void flow_record_settled(const struct flow *flow, const struct flow_hit *hit);
 
+/* How many wait for a place of the hit's counter (concurrent with a queue; else 0). A look: takes nothing. */
+uint32_t flow_hit_waiting(const struct flow *flow, const struct flow_hit *hit);
 /* Describe a hit's counter after the verdict: what is left, waits (limits and units of the numbers that were
  * applied). */
 void flow_hit_report(const struct flow *flow, const struct flow_hit *hit, struct algo_report *out);

@@ -150,8 +150,10 @@ static void build(const struct flow *flow, struct flow_hit *hit, struct keybytes
 			}
 			if (walk.limit->missing == IMAGE_MISSING_SKIP ||
 			    walk.limit->missing == IMAGE_MISSING_DENY) {
-				hit->denied = walk.limit->missing == IMAGE_MISSING_DENY && !hit->exempt;
-				hit->skipped |= !hit->denied;
+				hit->denied = walk.limit->missing == IMAGE_MISSING_DENY &&
+					      hit->role != FLOW_ROLE_EXEMPT;
+				if (!hit->denied)
+					hit->role = FLOW_ROLE_SKIPPED;
 				return;
 			}
 		}
@@ -180,18 +182,18 @@ void flow_key(struct flow *flow)
 	for (size_t i = 0; i < flow->hit_count; i++) {
 		struct flow_hit *hit = &flow->hits[i];
 
-		if (hit->skipped)
+		if (hit->role == FLOW_ROLE_SKIPPED)
 			continue;
-		if (before && before->limit == hit->limit) { /* another rate of the same limit */
+		if (before && before->limit == hit->limit) { /* another counter of the same limit */
 			hit->missing = before->missing;
 			hit->denied = before->denied;
-			hit->skipped = before->skipped;
+			hit->role = before->role;
 			hit->anonymous = before->anonymous;
 		} else {
 			build(flow, hit, &key);
 		}
 		before = hit;
-		if (!hit->skipped && !hit->denied)
+		if (hit->role != FLOW_ROLE_SKIPPED && !hit->denied && hit->what != IMAGE_BANDWIDTH)
 			hit->key = keybytes_key(&key, read_counter(flow->env->image, hit->counter)->identity);
 	}
 }

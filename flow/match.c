@@ -41,6 +41,16 @@ static const struct image_exception *exempt(const struct image *image, struct im
 	return entry;
 }
 
+static enum flow_role role(const struct flow *flow, const struct image_limit *limit,
+			   const struct image_exception *exception)
+{
+	if (flow->preflight && limit->preflight_exempt)
+		return FLOW_ROLE_SKIPPED;
+	if (exception)
+		return FLOW_ROLE_EXEMPT;
+	return limit->mode == IMAGE_SHADOW ? FLOW_ROLE_SHADOW : FLOW_ROLE_ENFORCED;
+}
+
 static void meet(struct flow *flow, const struct image_hit *found, const struct readings *as)
 {
 	const struct image *image = flow->env->image;
@@ -51,17 +61,18 @@ static void meet(struct flow *flow, const struct image_hit *found, const struct 
 				    sizeof(struct image_counter));
 
 	for (uint32_t i = 0; i < limit->counters.count && flow->hit_count < flow_hits_max(image); i++) {
-		flow->hits[flow->hit_count++] = (struct flow_hit){
-			.limit = found->limit,
-			.counter = first + i,
-			.clause = found->clause,
-			.cost = limit->cost,
-			.shadow = limit->mode == IMAGE_SHADOW,
-			.exempt = exception != NULL,
-			.exception = exception,
-			.skipped = flow->preflight && limit->preflight_exempt,
-			.allowed = true,
-		};
+		struct flow_hit *hit = &flow->hits[flow->hit_count++];
+
+		memset(hit, 0, offsetof(struct flow_hit, ticket)); /* most need no ticket: not worth a line */
+		hit->limit = found->limit;
+		hit->counter = first + i;
+		hit->clause = found->clause;
+		hit->what = (uint8_t)read_counter(image, first + i)->what;
+		hit->count = (uint8_t)limit->count;
+		hit->cost = hit->what == IMAGE_CONCURRENT ? 1 : limit->cost;
+		hit->role = (uint8_t)role(flow, limit, exception);
+		hit->exception = exception;
+		hit->allowed = true;
 	}
 }
 

@@ -30,10 +30,22 @@ static inline const struct image_respond *read_respond(const struct image *image
 	return (const struct image_respond *)image_at(image, image->responds.offset) + index;
 }
 
+/* It says how fast, not whether: no part in deciding. */
+static inline bool read_paces(const struct flow_hit *hit)
+{
+	return hit->what >= IMAGE_BANDWIDTH;
+}
+
 /* The hit takes part, refuses, is charged before the request may pass. */
 static inline bool read_enforced(const struct flow_hit *hit)
 {
-	return !hit->skipped && !hit->shadow && !hit->exempt;
+	return hit->role == FLOW_ROLE_ENFORCED && (!read_paces(hit) || hit->denied);
+}
+
+/* Held first, and charged when it is known what it was; or, in flight, never. */
+static inline bool read_reserves(const struct flow_hit *hit)
+{
+	return hit->what == IMAGE_CONCURRENT || hit->count != IMAGE_COUNT_ALL;
 }
 
 static inline void read_path_into(struct image_subject *subject, const struct flow_path *path)

@@ -53,19 +53,36 @@ static void tell(const struct flow *flow, enum stats_event_kind kind, uint16_t s
 	stats_event(flow->env->table, &event);
 }
 
-/* One counter, unless the limit's counter before it counts in the same entry and said the same. */
+/* The limit's counter before it counts in the same entry. */
+static bool record_again(const struct flow *flow, const struct flow_hit *hit, const struct flow_hit *before)
+{
+	return before && before->limit == hit->limit &&
+	       read_counter(flow->env->image, before->counter)->stat ==
+		       read_counter(flow->env->image, hit->counter)->stat;
+}
+
+void flow_record_settled(const struct flow *flow, const struct flow_hit *hit)
+{
+	const struct flow_hit *before = hit > flow->hits ? hit - 1 : NULL;
+	uint32_t stat = read_counter(flow->env->image, hit->counter)->stat;
+
+	if (!(record_again(flow, hit, before) && before->charged))
+		stats_add(&stats_limit(flow->env->table, (uint16_t)(stat % TABLE_STAT_COUNT))->cost,
+			  hit->cost);
+}
+
+/* One counter, unless the one before it said the same. */
 static void record_hit(const struct flow *flow, const struct flow_hit *hit, const struct flow_hit *before)
 {
 	const struct image_counter *counter = read_counter(flow->env->image, hit->counter);
 	uint16_t stat = (uint16_t)(counter->stat % TABLE_STAT_COUNT);
 	struct stats_limit *limit = stats_limit(flow->env->table, stat);
 	bool pass = flow->verdict.action == FLOW_PASS;
-	bool again = before && before->limit == hit->limit &&
-		     read_counter(flow->env->image, before->counter)->stat == counter->stat;
+	bool again = record_again(flow, hit, before);
 
 	if (hit->missing && !again)
 		stats_add(&limit->missing, 1);
-	if (hit->skipped)
+	if (hit->role == FLOW_ROLE_SKIPPED || (read_paces(hit) && before && before->limit == hit->limit))
 		return;
 	if (hit->no_room)
 		stats_add(&limit->no_room, 1);
@@ -74,11 +91,12 @@ static void record_hit(const struct flow *flow, const struct flow_hit *hit, cons
 	if (!hit->allowed) {
 		if (again && !before->allowed)
 			return;
-		stats_add(hit->shadow ? &limit->shadow : &limit->refused, 1);
-		tell(flow, hit->shadow ? STATS_EVENT_SHADOW : STATS_EVENT_REFUSED, stat, hit);
+		bool shadow = hit->role == FLOW_ROLE_SHADOW;
+		stats_add(shadow ? &limit->shadow : &limit->refused, 1);
+		tell(flow, shadow ? STATS_EVENT_SHADOW : STATS_EVENT_REFUSED, stat, hit);
 	} else if (pass && !again) {
-		stats_add(hit->exempt ? &limit->exempt : &limit->allowed, 1);
-		if (flow->can_wait && hit->delay_ns)
+		stats_add(hit->role == FLOW_ROLE_EXEMPT ? &limit->exempt : &limit->allowed, 1);
+		if (hit->waited || (flow->can_wait && hit->delay_ns))
 			stats_add(&limit->delayed, 1);
 	}
 }

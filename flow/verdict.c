@@ -18,8 +18,12 @@ static uint64_t ceil_div(uint64_t n, uint64_t by)
 
 void flow_hit_report(const struct flow *flow, const struct flow_hit *hit, struct algo_report *out)
 {
-	algo_describe(&hit->look.numbers, hit->look.state, &flow->time, hit->cost,
-		      hit->charged || (flow->dry && hit->look.allowed), out);
+	table_describe(&hit->look, &flow->time, hit->cost,
+		       hit->charged || hit->held || (flow->dry && hit->look.allowed), out);
+	if (hit->no_room && !hit->allowed) { /* when there is room again nobody knows: a hint */
+		out->remaining = 0;
+		out->wait_ns = out->full_ns = SECOND;
+	}
 }
 
 /* Less of its limit is left: a / b < c / d without dividing. */
@@ -32,22 +36,25 @@ static bool tighter(const struct algo_report *a, const struct algo_report *b)
  * has just begun would be told a second too long. (Retry-After is not for reading: it is exact.) */
 static uint64_t full_s(const struct algo_numbers *numbers, const struct algo_report *report)
 {
+	bool ticks = (numbers->kind == ALGO_FIXED_WINDOW && numbers->align == ALGO_FIRST_REQUEST) ||
+		     numbers->kind == ALGO_SLIDING_LOG;
 	uint64_t ns = report->full_ns;
 
-	if (numbers->kind == ALGO_FIXED_WINDOW && numbers->align == ALGO_FIRST_REQUEST &&
-	    ns > algo_window_ns(numbers))
+	if (ticks && ns > algo_window_ns(numbers))
 		ns = algo_window_ns(numbers);
 	return ns == ALGO_NEVER ? 0 : ceil_div(ns, SECOND);
 }
 
 /* Seconds within which the client can use no more than `remaining` (RateLimit's t). A bucket gives the tokens
- * that are left and the refill of as long: remaining / rate keeps the promised pace at the policy's. A
- * window: until it ends. */
+ * that are left and the refill of as long: remaining / rate keeps the promised pace at the policy's; so does what
+ * slides. A window: until it ends. In flight: no time says when another ends. */
 static uint64_t effective_s(const struct algo_numbers *numbers, const struct algo_report *report)
 {
 	uint64_t window_ns = algo_window_ns(numbers), seconds, ns;
 	uint64_t whole = SECOND * (report->limit ? report->limit : 1);
 
+	if (numbers->kind == ALGO_CONCURRENT)
+		return 0;
 	if (numbers->kind == ALGO_FIXED_WINDOW)
 		seconds = report->full_ns ? full_s(numbers, report) : ceil_div(window_ns, SECOND);
 	else if (__builtin_mul_overflow(window_ns, (uint64_t)report->remaining, &ns))
@@ -110,7 +117,8 @@ static bool refuse(struct flow *flow)
 		if (verdict->retry_after_s == 0)
 			verdict->retry_after_s = 1;
 	}
-	verdict->effective_s = verdict->retry_after_s;
+	if (hit->what != IMAGE_CONCURRENT)
+		verdict->effective_s = verdict->retry_after_s;
 	return true;
 }
 
@@ -121,17 +129,18 @@ static void pass(struct flow *flow)
 	struct algo_report report, smallest = {0};
 	uint64_t delay_ns = 0;
 	size_t judged = 0, exempt = 0;
-	bool shadow_refused = false;
+	bool shadow_refused = false, waited = false;
 
 	for (size_t i = 0; i < flow->hit_count; i++) {
 		struct flow_hit *hit = &flow->hits[i];
-		if (hit->skipped)
+		if (hit->role == FLOW_ROLE_SKIPPED)
 			continue;
 		judged++;
-		exempt += hit->exempt;
+		exempt += hit->role == FLOW_ROLE_EXEMPT;
 		if (!verdict->exception)
 			verdict->exception = hit->exception;
-		shadow_refused |= hit->shadow && !hit->allowed;
+		shadow_refused |= hit->role == FLOW_ROLE_SHADOW && !hit->allowed;
+		waited |= hit->waited;
 		if (!read_enforced(hit) || hit->look.numbers.kind == ALGO_NONE) /* the table could not say */
 			continue;
 		flow_hit_report(flow, hit, &report);
@@ -152,7 +161,7 @@ static void pass(struct flow *flow)
 		verdict->exception = flow->exempt;
 	if (shadow_refused)
 		verdict->status = FLOW_REJECTED_SHADOW;
-	else if (delay_ns && flow->can_wait)
+	else if (waited || (delay_ns && flow->can_wait))
 		verdict->status = FLOW_DELAYED;
 	else if (flow->exempt || (judged && exempt == judged))
 		verdict->status = FLOW_EXEMPT;
@@ -167,6 +176,7 @@ void flow_make_verdict(struct flow *flow)
 	struct flow_verdict *verdict = &flow->verdict;
 
 	verdict->action = FLOW_PASS;
+	verdict->wait_ms = 0; /* that of the queue is over */
 	verdict->limit_index = verdict->counter_index = FLOW_NONE;
 	flow->refused_by = FLOW_NONE;
 	if (flow->deny) {

@@ -132,6 +132,8 @@ static void compile_limit(struct compiler *c, uint32_t number, uint32_t respond)
 	struct image_span key = compile_key(c, limit);
 	struct image_span exempt = compile_exceptions(c, limit->exempt, limit->exempt_count,
 						      limit->paths_exact);
+	struct image_span failures = builder_span(&c->builder, limit->failure_count,
+						  sizeof(struct image_statuses));
 	struct image_limit *out;
 
 	if (in_force && limit->clause_count == 0) {
@@ -158,6 +160,12 @@ static void compile_limit(struct compiler *c, uint32_t number, uint32_t respond)
 	out->preflight_exempt = limit->preflight_exempt;
 	out->key_text = key_text;
 	out->match_text = match_text;
+	out->count = (uint16_t)limit->count;
+	out->on_full = (uint16_t)limit->on_full;
+	out->failures = failures;
+	if (failures.count > 0)
+		memcpy(builder_at(&c->builder, failures.offset), limit->failures,
+		       failures.count * sizeof(struct image_statuses));
 	out->key_identity = identity;
 }
 

@@ -3,9 +3,9 @@
  * counters: compile the rates of limits, and say who each counter is.
  *
  * An identity is a hash of what a counter must keep through an edit: name space, name of the limit, its key,
- * and the unit where a limit has several rates. Numbers are not part of it, so counters outlive any edit of
- * them. The hash key is public and fixed: identities are compared across processes and publications, and
- * whoever could steer them writes the policy anyway.
+ * and the unit where a limit has several rates, or the word (concurrent) if it is none. Numbers are not part of
+ * it, so counters outlive any edit of them. The hash key is public and fixed: identities are compared across
+ * processes and publications, and whoever could steer them writes the policy anyway.
  */
 #include <stdlib.h>
 
@@ -44,31 +44,44 @@ uint64_t compile_key_identity(struct text key_text)
 struct image_span compile_counters(struct compiler *c, const struct model_limit *limit, uint32_t number)
 {
 	const struct image *image = builder_at(&c->builder, 0);
-	bool several = limit->rate_count > 1;
+	size_t rates = 0;
 	struct image_span span = {image->counters.offset +
 					  c->next_counter * (uint32_t)sizeof(struct image_counter),
 				  (uint32_t)limit->rate_count};
 
+	for (size_t i = 0; i < limit->rate_count; i++)
+		rates += limit->rates[i].what == IMAGE_RATE;
 	for (size_t i = 0; i < limit->rate_count; i++) {
 		const struct model_rate *rate = &limit->rates[i];
-		struct text unit = several ? rate->unit : (struct text){NULL, 0};
-		struct text name = several ? arena_format(&c->arena, "%.*s/%.*s", (int)limit->name.size,
-							  limit->name.data, (int)unit.size, unit.data)
+		/* a lone rate is the limit itself, whatever stands beside it; the others say what they are */
+		struct text unit = rate->what != IMAGE_RATE || rates > 1 ? rate->unit
+									 : (struct text){NULL, 0};
+		struct text name = limit->rate_count > 1
+					   ? arena_format(&c->arena, "%.*s/%.*s", (int)limit->name.size,
+							  limit->name.data, (int)rate->unit.size,
+							  rate->unit.data)
 					   : limit->name;
 		struct text parts[] = {text_of(c->name_space), limit->was.size ? limit->was : limit->name,
 				       unit, limit->key_text};
-		struct algo_report full;
 		struct image_counter counter = {
 			.identity = hash_parts(&c->arena, parts, sizeof parts / sizeof *parts),
 			.row = TABLE_ROW_NONE,
+			.queue_row = TABLE_ROW_NONE,
 			.limit = number,
 			.numbers = rate->numbers,
 			.name = builder_text(&c->builder, name),
-			.window_ns = algo_window_ns(&rate->numbers),
+			.window_ns = rate->what == IMAGE_RATE || rate->what == IMAGE_TOTAL
+					     ? algo_window_ns(&rate->numbers)
+					     : 0,
+			.capacity = model_capacity(&rate->numbers),
+			.what = rate->what,
+			.queue = rate->queue,
+			.wait_ns = rate->wait_ns,
+			.bytes_per_s = rate->bytes_per_s,
+			.free_bytes = rate->free_bytes,
+			.zone = builder_text(&c->builder, rate->zone),
 		};
 
-		algo_describe(&rate->numbers, 0, &(struct algo_time){0, 0}, 1, false, &full);
-		counter.capacity = full.limit;
 		((struct image_counter *)builder_at(&c->builder, span.offset))[i] = counter;
 	}
 	c->next_counter += span.count;

@@ -63,14 +63,32 @@ enum weir_error publish_read(struct table *table, struct policy_image **out, cha
 	return error;
 }
 
+/* The row of the counter's queue is still its. */
+static bool queue_row_stands(struct table *table, const struct image_counter *counter)
+{
+	const struct ledger_row *row;
+	struct algo_numbers numbers;
+	uint64_t identity;
+
+	if (!publish_queue(counter, &identity, &numbers))
+		return true;
+	row = ledger_row(table, counter->queue_row);
+	return row && row->identity == identity && memcmp(&row->numbers, &numbers, sizeof row->numbers) == 0;
+}
+
 bool publish_rows_stand(struct table *table, const struct image *image)
 {
 	for (uint32_t i = 0; i < image->counters.count; i++) {
 		const struct image_counter *counter = image_counter_at(image, i);
-		const struct ledger_row *row = ledger_row(table, counter->row);
+		const struct ledger_row *row;
 
+		if (counter->what == IMAGE_BANDWIDTH) /* counts nothing */
+			continue;
+		row = ledger_row(table, counter->row);
 		if (!row || row->identity != counter->identity || row->stat != counter->stat ||
-		    memcmp(&row->numbers, &counter->numbers, sizeof row->numbers) != 0)
+		    (row->flags & LEDGER_FULL_MASK) != image_limit_at(image, counter->limit)->on_full ||
+		    memcmp(&row->numbers, &counter->numbers, sizeof row->numbers) != 0 ||
+		    !queue_row_stands(table, counter))
 			return false;
 	}
 	return true;

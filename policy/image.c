@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "algo/algo.h"
+#include "table/table.h"
 
 struct reader {
 	const struct image *image;
@@ -190,6 +191,35 @@ static bool check_exceptions(struct reader *r, struct image_span span)
 	return true;
 }
 
+/* Each kind of counter has the numbers it is counted by, and nothing that belongs to another kind. */
+static bool check_what(const struct image_counter *counter)
+{
+	static const struct algo_numbers none;
+	bool calm = counter->queue == 0 && counter->wait_ns == 0;
+	bool free = counter->bytes_per_s == 0 && counter->free_bytes == 0;
+
+	switch (counter->what) {
+	case IMAGE_RATE:
+		return calm && free && counter->numbers.kind != ALGO_CONCURRENT &&
+		       algo_valid(&counter->numbers);
+	case IMAGE_CONCURRENT:
+		return free && counter->numbers.kind == ALGO_CONCURRENT && algo_valid(&counter->numbers) &&
+		       counter->queue <= ALGO_LOG_MAX && counter->wait_ns <= IMAGE_WAIT_MAX &&
+		       (counter->queue == 0 ? counter->wait_ns == 0 : counter->wait_ns >= 1000000);
+	case IMAGE_BANDWIDTH: /* nothing is counted: the table has no row of it */
+		return calm && counter->row == TABLE_ROW_NONE &&
+		       memcmp(&counter->numbers, &none, sizeof none) == 0 &&
+		       counter->bytes_per_s >= IMAGE_BYTES_MIN && counter->bytes_per_s <= IMAGE_BYTES_MAX &&
+		       counter->free_bytes <= IMAGE_BYTES_MAX;
+	case IMAGE_TOTAL:
+		return calm && counter->free_bytes == 0 && counter->numbers.kind == ALGO_TOKEN_BUCKET &&
+		       algo_valid(&counter->numbers) && counter->bytes_per_s >= IMAGE_BYTES_MIN &&
+		       counter->bytes_per_s <= IMAGE_TOTAL_MAX;
+	default:
+		return false;
+	}
+}
+
 /* The counters of the limits are a partition of all counters, in order: each is checked here once. */
 static bool check_counters(struct reader *r, uint32_t number)
 {
@@ -202,9 +232,28 @@ static bool check_counters(struct reader *r, uint32_t number)
 		return unsound(r, "a limit does not have its counters");
 	r->next_counter += limit->counters.count;
 	for (uint32_t i = 0; i < limit->counters.count; i++)
-		if (counters[i].limit != number || !algo_valid(&counters[i].numbers) ||
-		    !check_shown(r, counters[i].name))
+		if (counters[i].limit != number || !check_what(&counters[i]) ||
+		    !check_shown(r, counters[i].name) || !check_shown(r, counters[i].zone))
 			return unsound(r, "a counter is damaged");
+	return true;
+}
+
+/* What a failure is: statuses in order, so there are few, and exactly where they are asked for. */
+static bool check_failures(struct reader *r, const struct image_limit *limit)
+{
+	const struct image_statuses *list;
+	uint32_t last = 99;
+
+	if (!check_span(r, limit->failures, sizeof *list, "statuses"))
+		return false;
+	list = image_at(r->image, limit->failures.offset);
+	for (uint32_t i = 0; i < limit->failures.count; i++) {
+		if (list[i].from <= last || list[i].to < list[i].from || list[i].to > 599)
+			return unsound(r, "what a failure is is damaged");
+		last = list[i].to;
+	}
+	if ((limit->count == IMAGE_COUNT_ALL) != (limit->failures.count == 0))
+		return unsound(r, "what a failure is is damaged");
 	return true;
 }
 
@@ -221,13 +270,25 @@ static bool check_limit(struct reader *r, uint32_t number)
 	    !check_span(r, limit->key, sizeof *key, "key parts"))
 		return false;
 	if (limit->mode > IMAGE_DISABLED || limit->missing > IMAGE_MISSING_ANONYMOUS ||
-	    limit->cost > ALGO_BURST_MAX || limit->respond >= image->responds.count)
+	    limit->cost > ALGO_BURST_MAX || limit->respond >= image->responds.count ||
+	    limit->count > IMAGE_COUNT_SUCCESSES || limit->on_full > TABLE_DENY)
 		return unsound(r, "a limit is damaged");
+	if (!check_failures(r, limit))
+		return false;
 	for (uint32_t i = 0; i < limit->key.count; i++)
 		if (key[i].kind > IMAGE_KEY_VAR || key[i].bits4 > 32 || key[i].bits6 > 128 ||
 		    !check_shown(r, key[i].name))
 			return unsound(r, "a key is damaged");
 	return true;
+}
+
+/* Known forms, and no two that write the same fields. */
+static bool check_headers(uint32_t mask)
+{
+	uint32_t x = mask & IMAGE_HEADERS_X, drafts = mask & IMAGE_HEADERS_DRAFTS;
+
+	return (mask & ~(IMAGE_HEADERS_X | IMAGE_HEADERS_DRAFTS)) == 0 && (x & (x - 1)) == 0 &&
+	       (drafts & (drafts - 1)) == 0;
 }
 
 static bool check_limits(struct reader *r)
@@ -241,8 +302,7 @@ static bool check_limits(struct reader *r)
 		return false;
 	for (uint32_t i = 0; i < image->responds.count; i++)
 		if (responds[i].status < 400 || responds[i].status > 599 ||
-		    responds[i].body > IMAGE_BODY_FILE ||
-		    responds[i].headers & ~(IMAGE_HEADERS_X_RATELIMIT | IMAGE_HEADERS_RATELIMIT) ||
+		    responds[i].body > IMAGE_BODY_FILE || !check_headers(responds[i].headers) ||
 		    !check_shown(r, responds[i].file_type) || !check_text(r, responds[i].file_text))
 			return unsound(r, "an answer is damaged");
 	for (uint32_t i = 0; i < image->limits.count; i++)

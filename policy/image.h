@@ -147,6 +147,10 @@ struct image_key_part {
 /* What a counter counts. RATE: requests or their cost. CONCURRENT: requests in flight (numbers: ALGO_CONCURRENT).
  * BANDWIDTH: nothing, it paces each response by itself (no row, numbers 0). TOTAL: KiB of all responses of a key, a
  * token bucket that paces them; it never refuses. */
+#define IMAGE_WAIT_MAX	(UINT64_C(3600) * 1000000000) /* ns: nobody waits longer for a place in flight */
+#define IMAGE_BYTES_MIN UINT64_C(1024)
+#define IMAGE_BYTES_MAX (UINT64_C(1) << 40)
+#define IMAGE_TOTAL_MAX (UINT64_C(1000000) * 1024) /* a bucket takes a million KiB a second */
 enum image_what { IMAGE_RATE, IMAGE_CONCURRENT, IMAGE_BANDWIDTH, IMAGE_TOTAL };
 struct image_counter { /* one rate of one limit, or its concurrency, or its bandwidth */
 	uint64_t identity;
@@ -159,9 +163,14 @@ struct image_counter { /* one rate of one limit, or its concurrency, or its band
 	uint32_t stat;		/* statistics index; patched at publication */
 	uint32_t what;		/* enum image_what */
 	uint32_t queue;		/* concurrent: how many may wait for a place */
-	uint64_t wait_ns;	/* ... and how long, with a queue: 1 ms to 400 days */
-	uint64_t bytes_per_s;	/* bandwidth and total */
-	uint64_t free_bytes;	/* bandwidth: the first so many of a response are not paced */
+	uint64_t wait_ns;	/* ... and how long, with a queue: 1 ms to IMAGE_WAIT_MAX */
+	uint64_t bytes_per_s;	/* bandwidth and total: IMAGE_BYTES_MIN to IMAGE_BYTES_MAX */
+	uint64_t
+		free_bytes; /* bandwidth: the first so many of a response are not paced; to IMAGE_BYTES_MAX */
+	struct image_text zone; /* whose clocks a calendar follows: "Europe/Berlin"; empty: UTC */
+	uint32_t
+		queue_row; /* ledger row of the places in the queue; patched at publication, none without a queue */
+	uint32_t pad;
 };
 
 /* an entry of exempt (global or a limit's) or deny: all given conditions hold */
@@ -175,12 +184,16 @@ struct image_exception {
 };
 
 enum image_body { IMAGE_BODY_JSON, IMAGE_BODY_PROBLEM, IMAGE_BODY_TEXT, IMAGE_BODY_FILE };
+/* What answers carry. X_RATELIMIT, DELTA and GITHUB write the same fields, RATELIMIT, DRAFT_6 and DRAFT_7 too:
+ * at most one of each three is set. */
 #define IMAGE_HEADERS_X_RATELIMIT 1u
 #define IMAGE_HEADERS_RATELIMIT	  2u  /* draft 11: RateLimit and RateLimit-Policy, structured fields */
-#define IMAGE_HEADERS_DELTA	  4u  /* X-RateLimit-Reset is seconds from now, not the epoch's */
+#define IMAGE_HEADERS_DELTA	  4u  /* X-RateLimit-*, -Reset being seconds from now, not the epoch's */
 #define IMAGE_HEADERS_GITHUB	  8u  /* X-RateLimit-* with -Used and -Resource */
 #define IMAGE_HEADERS_DRAFT_6	  16u /* RateLimit-Limit, -Remaining, -Reset and RateLimit-Policy */
 #define IMAGE_HEADERS_DRAFT_7	  32u /* RateLimit: limit=, remaining=, reset= */
+#define IMAGE_HEADERS_X		  (IMAGE_HEADERS_X_RATELIMIT | IMAGE_HEADERS_DELTA | IMAGE_HEADERS_GITHUB)
+#define IMAGE_HEADERS_DRAFTS	  (IMAGE_HEADERS_RATELIMIT | IMAGE_HEADERS_DRAFT_6 | IMAGE_HEADERS_DRAFT_7)
 struct image_respond {
 	uint32_t status;  /* 400..599 */
 	uint32_t headers; /* mask */

@@ -91,10 +91,11 @@ void limit_read(struct load *load, const struct node *name, const struct node *v
 	if ((word = yaml_get(&section, "cost")))
 		read_cost(load, word, limit);
 	numbers_read(load, &section, words_known, limit);
-	if ((word = yaml_get(&section, "count")))
-		words_value(load, word, "count", &number);
 	if ((word = yaml_get(&section, "count_denied")))
 		value_flag(load, word, "count_denied", &limit->count_denied);
+	failures_read(load, yaml_get(&section, "count"), yaml_get(&section, "failure"), limit);
+	if ((word = yaml_get(&section, "on_full")) && words_value(load, word, "on_full", &number))
+		limit->on_full = (uint32_t)number;
 	if ((word = yaml_get(&section, "mode")))
 		read_mode(load, word, limit);
 	if ((word = yaml_get(&section, "exempt")))

@@ -59,6 +59,7 @@ struct model_rate {
 	uint32_t what;		     /* enum image_what, and as in image_counter: */
 	uint32_t queue;
 	uint64_t wait_ns, bytes_per_s, free_bytes;
+	struct text zone; /* a calendar's, "" UTC */
 };
 
 struct model_limit {
@@ -73,10 +74,10 @@ struct model_limit {
 	struct text key_text; /* canonical: "[ip, header.x-a | site]" */
 	uint32_t missing, mode, cost;
 	struct model_rate *rates;
-	size_t rate_count; /* concurrency and bandwidth included */
-	uint32_t count;	   /* enum image_count */
-	uint32_t on_full;  /* enum table_full */
-	struct image_statuses *failures;
+	size_t rate_count;		 /* concurrency and bandwidth included */
+	uint32_t count;			 /* enum image_count */
+	uint32_t on_full;		 /* enum table_full */
+	struct image_statuses *failures; /* ascending, no two touch; none if count is all */
 	size_t failure_count;
 	bool count_denied, paths_exact, preflight_exempt, shared;
 	struct model_exception *exempt;
@@ -107,6 +108,14 @@ struct model {
 	struct model_limit *limits; /* in file order */
 	size_t limit_count;
 };
+
+/* The most that passes at once: N, or a bucket's tokens. 0: nothing (a bandwidth has no numbers). */
+static inline uint32_t model_capacity(const struct algo_numbers *numbers)
+{
+	bool bucket = numbers->kind == ALGO_TOKEN_BUCKET || numbers->kind == ALGO_LEAKY_BUCKET;
+	uint64_t most = bucket ? numbers->capacity >> numbers->shift : numbers->capacity;
+	return most > UINT32_MAX ? UINT32_MAX : (uint32_t)most;
+}
 
 /* Build the image (malloc()ed). NULL with a sentence in `why` and the place in *mark if something cannot be
  * compiled (more than IMAGE_HITS_MAX limits could meet one request). name_space is part of every identity. */

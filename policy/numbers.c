@@ -1,147 +1,34 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* numbers: the rates of a limit with everything that says how they are counted. */
-#include <stdio.h>
-
-#include "policy/load.h"
-#include "policy/rate.h"
+/* numbers: how much a limit lets through, with everything that says how it is counted. */
+#include "policy/numbers.h"
 #include "policy/sections.h"
 #include "policy/value.h"
 #include "policy/words.h"
 
-#define RATES_MAX 8
+#define RATES_MAX      8
+#define LOG_LARGE      5000u
+#define LOG_SLOT_BYTES 40u /* what a slot takes of a table that is filled as recommended */
 
-struct numbers {
-	struct load *load;
-	struct model_limit *limit;
-	const struct node *rate, *algorithm, *burst, *queue, *at_once, *wait, *align;
-	int kind;		     /* ALGO_NONE: each rate's own default */
-	int alignment;		     /* -1: each rate's own default */
-	bool kinds[ALGO_KIND_COUNT]; /* that occur */
+static const char *const kind_names[ALGO_KIND_COUNT] = {
+#define X(name, word, help) [ALGO_##name] = (word),
+	ALGO_KINDS(X)
+#undef X
 };
 
-static void read_align(struct numbers *n)
+static void warn_numbers(struct numbers *n, const struct model_rate *rate)
 {
-	struct text text;
-	int number;
+	uint32_t most = model_capacity(&rate->numbers);
 
-	if (!value_line(n->load, n->align, "align", &text))
-		return;
-	const char *blank = memchr(text.data, ' ', text.size);
-	struct text word = {text.data, blank ? (size_t)(blank - text.data) : text.size};
-	struct text zone = blank ? value_trim((struct text){blank, text.size - word.size}) : (struct text){0};
-	if (!words_value_text(n->load, word, n->align->mark, "align", &number))
-		return;
-	if (zone.size && number != ALGO_CALENDAR_DAY)
-		diag_error(n->load, n->align->mark, "'%.*s' takes no zone; only a calendar has one",
-			   SHOW(word));
-	else if (zone.size && !text_equal_folded(zone, TEXT("UTC")))
-		diag_error(n->load, n->align->mark, "time zones other than UTC are not built yet");
-	else
-		n->alignment = number;
-}
-
-/* How windows of this rate are aligned; false after a finding. */
-static bool alignment_of(struct numbers *n, const struct rate *rate, enum algo_align *out)
-{
-	static const enum algo_align calendars[] = {
-		[RATE_MS] = ALGO_CLOCK,
-		[RATE_S] = ALGO_CLOCK,
-		[RATE_MIN] = ALGO_CLOCK,
-		[RATE_HOUR] = ALGO_CLOCK,
-		[RATE_DAY] = ALGO_CALENDAR_DAY,
-		[RATE_WEEK] = ALGO_CALENDAR_WEEK,
-		[RATE_MONTH] = ALGO_CALENDAR_MONTH,
-		[RATE_YEAR] = ALGO_CALENDAR_YEAR,
-	};
-	if (n->alignment < 0) {
-		*out = rate->period_ns < RATE_NS_DAY ? ALGO_FIRST_REQUEST
-		       : rate->single		     ? calendars[rate->unit]
-						     : ALGO_CLOCK;
-	} else if (n->alignment != ALGO_CALENDAR_DAY) {
-		*out = (enum algo_align)n->alignment;
-	} else if (rate->single) {
-		*out = calendars[rate->unit];
-	} else {
-		diag_error(n->load, n->align->mark,
-			   "a calendar has single days, weeks, months and years; for this rate say align: "
-			   "clock");
-		return false;
-	}
-	return true;
-}
-
-static bool in_range(struct numbers *n, const struct rate *rate, enum algo_kind kind, struct model_mark mark)
-{
-	if (kind == ALGO_FIXED_WINDOW) {
-		if (rate->period_ns <= 400 * RATE_NS_DAY)
-			return true;
-		diag_error(n->load, mark, "a window is at most 400 days long");
-	} else if (rate->count > ALGO_BURST_MAX || rate->at_once > ALGO_BURST_MAX) {
-		diag_error(n->load, mark,
-			   "a bucket takes at most 1,000,000 at once; use a smaller unit, or algorithm: "
-			   "fixed-window");
-	} else if ((unsigned __int128)rate->count * RATE_NS_S >
-		   (unsigned __int128)ALGO_BURST_MAX * rate->period_ns) {
-		diag_error(n->load, mark, "a rate is at most 1,000,000 per second");
-	} else if (rate->count && rate->period_ns / rate->count > 366 * RATE_NS_DAY) {
-		diag_error(n->load, mark, "a rate is at least one per year");
-	} else {
-		return true;
-	}
-	return false;
-}
-
-static bool build(struct numbers *n, const struct rate *rate, enum algo_kind kind, struct model_mark mark,
-		  struct algo_numbers *out)
-{
-	struct load *load = n->load;
-	uint32_t burst = rate->at_once ? rate->at_once : 1, queue = 0, at_once = 0;
-	uint64_t wait_ns = 0;
-	enum algo_align align;
-	size_t errors = load->diag.errors;
-	bool good = false;
-
-	switch (kind) {
-	case ALGO_TOKEN_BUCKET:
-		if (n->burst)
-			value_number(load, n->burst, "burst", 1, ALGO_BURST_MAX, &burst);
-		good = in_range(n, rate, kind, mark) &&
-		       algo_token_bucket(rate->count, rate->period_ns, burst, out);
-		break;
-	case ALGO_LEAKY_BUCKET:
-		if (n->queue)
-			value_number(load, n->queue, "queue", 0, ALGO_BURST_MAX - 1, &queue);
-		if (n->at_once &&
-		    value_number(load, n->at_once, "at_once", 0, ALGO_BURST_MAX - 1, &at_once) &&
-		    at_once > queue && load->diag.errors == errors) {
-			diag_error(load, n->at_once->mark,
-				   "'at_once' is a part of the queue, at most %u here", queue);
-			at_once = 0;
-		}
-		if (n->wait)
-			value_duration(load, n->wait, "wait", &wait_ns);
-		good = in_range(n, rate, kind, mark) &&
-		       algo_leaky_bucket(rate->count, rate->period_ns, queue, at_once, wait_ns, out);
-		break;
-	case ALGO_FIXED_WINDOW:
-		good = alignment_of(n, rate, &align) && in_range(n, rate, kind, mark) &&
-		       algo_fixed_window(rate->count, rate->period_ns, align, out);
-		break;
-	default:
-		break;
-	}
-	if (!good && load->diag.errors == errors)
-		diag_error(load, mark, "these numbers are out of range together");
-	return good;
-}
-
-static void warn_cost(struct numbers *n, const struct model_rate *rate)
-{
-	struct algo_report full;
-	algo_describe(&rate->numbers, 0, &(struct algo_time){0, 0}, 1, false, &full);
-	if (n->limit->cost > full.limit && rate->count > 0)
+	if (n->limit->cost > most && rate->count > 0)
 		diag_warning(n->load, rate->mark, "a cost of %u can never fit: at most %u pass at once",
-			     n->limit->cost, full.limit);
+			     n->limit->cost, most);
+	if (rate->numbers.kind == ALGO_SLIDING_LOG && rate->count > LOG_LARGE)
+		diag_warning(
+			n->load, rate->mark,
+			"each key can take %s slots of the table, %s KB; algorithm: sliding-window takes "
+			"one",
+			value_grouped(n->load, rate->count + 1),
+			value_grouped(n->load, (rate->count + 1) * LOG_SLOT_BYTES / 1000));
 }
 
 static void read_rate(struct load *load, const struct node *item, void *context)
@@ -175,13 +62,13 @@ static void read_rate(struct load *load, const struct node *item, void *context)
 	*out = (struct model_rate){
 		.mark = item->mark, .count = rate.count, .period_ns = rate.period_ns, .unit = rate.name};
 	n->kinds[kind] = true;
-	if (build(n, &rate, kind, item->mark, &out->numbers)) {
+	if (numbers_build(n, &rate, kind, item->mark, out)) {
 		limit->rate_count++;
-		warn_cost(n, out);
+		warn_numbers(n, out);
 	}
 }
 
-/* Words that need another algorithm than there is. */
+/* Words that need another algorithm than there is. Those of a queue are concurrent's where that is. */
 static void check_words(struct numbers *n)
 {
 	struct load *load = n->load;
@@ -191,14 +78,11 @@ static void check_words(struct numbers *n)
 		const char *word;
 		enum algo_kind kind;
 	} words[] = {
-		{n->burst, "burst", ALGO_TOKEN_BUCKET},	    {n->queue, "queue", ALGO_LEAKY_BUCKET},
-		{n->at_once, "at_once", ALGO_LEAKY_BUCKET}, {n->wait, "wait", ALGO_LEAKY_BUCKET},
+		{n->burst, "burst", ALGO_TOKEN_BUCKET},
+		{n->concurrent ? NULL : n->queue, "queue", ALGO_LEAKY_BUCKET},
+		{n->at_once, "at_once", ALGO_LEAKY_BUCKET},
+		{n->concurrent ? NULL : n->wait, "wait", ALGO_LEAKY_BUCKET},
 		{n->align, "align", ALGO_FIXED_WINDOW},
-	};
-	static const char *const names[ALGO_KIND_COUNT] = {
-#define X(name, word, help) [ALGO_##name] = (word),
-		ALGO_KINDS(X)
-#undef X
 	};
 
 	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
@@ -210,14 +94,51 @@ static void check_words(struct numbers *n)
 				   words[i].word);
 		else if (!n->kinds[words[i].kind] && n->kind)
 			diag_error(load, words[i].node->mark, "'%s' is for a %s; this is a %s", words[i].word,
-				   names[words[i].kind], names[n->kind]);
+				   kind_names[words[i].kind], kind_names[n->kind]);
 		else if (!n->kinds[words[i].kind])
 			diag_error(load, words[i].node->mark,
 				   "'%s' is for a %s; this rate is a %s by default: say algorithm: %s",
-				   words[i].word, names[words[i].kind],
-				   names[n->kinds[ALGO_TOKEN_BUCKET] ? ALGO_TOKEN_BUCKET : ALGO_FIXED_WINDOW],
-				   names[words[i].kind]);
+				   words[i].word, kind_names[words[i].kind],
+				   kind_names[n->kinds[ALGO_TOKEN_BUCKET] ? ALGO_TOKEN_BUCKET
+									  : ALGO_FIXED_WINDOW],
+				   kind_names[words[i].kind]);
 	}
+}
+
+/* Words that need a rate, where there is none. */
+static void check_rateless(struct numbers *n, const struct node *node)
+{
+	static const char *const words[] = {"algorithm", "burst", "at_once", "align",
+					    "cost",	 "count", "failure", "count_denied"};
+	const struct node *word;
+
+	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+		if ((word = yaml_get(node, words[i])))
+			diag_error(n->load, word->mark, "'%s' is for a rate, and this limit has none",
+				   words[i]);
+	if (n->concurrent)
+		return;
+	if (n->queue)
+		diag_error(n->load, n->queue->mark, "'queue' is for a leaky-bucket, or for 'concurrent'");
+	if (n->wait)
+		diag_error(n->load, n->wait->mark, "'wait' is for a leaky-bucket, or for 'concurrent'");
+	if (!n->total && (word = yaml_get(node, "on_full")))
+		diag_error(n->load, word->mark,
+			   "'on_full' is for what is counted; 'bandwidth' keeps nothing in the table");
+}
+
+static void read_rates(struct numbers *n)
+{
+	struct load *load = n->load;
+	size_t errors = load->diag.errors;
+
+	if (n->algorithm && !words_value(load, n->algorithm, "algorithm", &n->kind))
+		return;
+	if (n->align)
+		numbers_align_read(n);
+	value_each(load, n->rate, "rate", read_rate, n);
+	if (n->limit->rate_count && load->diag.errors == errors)
+		check_words(n);
 }
 
 void numbers_read(struct load *load, const struct node *node, bool complain, struct model_limit *limit)
@@ -232,23 +153,30 @@ void numbers_read(struct load *load, const struct node *node, bool complain, str
 		.at_once = yaml_get(node, "at_once"),
 		.wait = yaml_get(node, "wait"),
 		.align = yaml_get(node, "align"),
+		.concurrent = yaml_get(node, "concurrent"),
+		.bandwidth = yaml_get(node, "bandwidth"),
+		.total = yaml_get(node, "total"),
 		.alignment = -1,
 	};
 
-	if (!n.rate) {
+	if (!n.rate && !n.concurrent && !n.bandwidth && !n.total) {
 		if (complain)
 			diag_error(load, limit->mark,
 				   "limit '%.*s' has no rate; say how much, like rate: 50/s",
 				   SHOW(limit->name));
 		return;
 	}
-	limit->rates = arena_alloc(&load->arena, RATES_MAX * sizeof *limit->rates);
-	size_t errors = load->diag.errors;
-	if (n.algorithm && !words_value(load, n.algorithm, "algorithm", &n.kind))
-		return;
-	if (n.align)
-		read_align(&n);
-	value_each(load, n.rate, "rate", read_rate, &n);
-	if (limit->rate_count && load->diag.errors == errors)
-		check_words(&n);
+	limit->rates = arena_alloc(&load->arena, (RATES_MAX + 3) * sizeof *limit->rates);
+	if (n.rate)
+		read_rates(&n);
+	else
+		check_rateless(&n, node);
+	if (n.concurrent)
+		numbers_concurrent_read(&n);
+	if (n.bandwidth || n.total)
+		numbers_pace_read(&n);
+	if (n.concurrent && limit->cost > 1)
+		diag_error(load, n.concurrent->mark,
+			   "a request takes one place in flight, whatever it costs; make two limits of "
+			   "'concurrent' and of the rate");
 }

@@ -34,7 +34,7 @@ static void clear_publication(struct image *image)
 	image->checksum = image->generation = 0;
 	image->compiled_at = 0;
 	for (uint32_t i = 0; i < image->counters.count; i++) {
-		counters[i].row = TABLE_ROW_NONE;
+		counters[i].row = counters[i].queue_row = TABLE_ROW_NONE;
 		counters[i].stat = 0;
 	}
 }
@@ -65,15 +65,24 @@ static enum weir_error assign_rows(struct table *table, struct image *image, con
 									  image->counters.offset);
 
 	for (uint32_t i = 0; i < image->counters.count; i++) {
-		struct text text = image_text(image, image_limit_at(image, counters[i].limit)->name);
+		const struct image_limit *limit = image_limit_at(image, counters[i].limit);
+		struct text text = image_text(image, limit->name);
 		const struct ledger_row *row;
 		char name[LEDGER_NAME_MAX];
 		enum weir_error error;
+		struct algo_numbers numbers;
+		uint64_t queue;
 
+		if (counters[i].what == IMAGE_BANDWIDTH) { /* counts nothing; told where its limit is */
+			counters[i].stat = i > 0 && counters[i - 1].limit == counters[i].limit
+						   ? counters[i - 1].stat
+						   : 0;
+			continue;
+		}
 		snprintf(name, sizeof name, "%.*s", (int)(text.size < sizeof name ? text.size : sizeof name),
 			 text.data);
-		error = ledger_row_for(table, counters[i].identity, &counters[i].numbers, 0, name,
-				       (uint32_t)image->generation, &counters[i].row);
+		error = ledger_row_for(table, counters[i].identity, &counters[i].numbers, limit->on_full,
+				       name, (uint32_t)image->generation, &counters[i].row);
 		if (error != WEIR_OK)
 			return why_error(why, error, "%s: no ledger row for limit '%s': %s",
 					 table_path(table), name, weir_error_sentence(error));
@@ -82,6 +91,12 @@ static enum weir_error assign_rows(struct table *table, struct image *image, con
 			return why_error(why, WEIR_DAMAGED, "%s: the ledger lost the row of limit '%s'",
 					 table_path(table), name);
 		counters[i].stat = row->stat;
+		if (publish_queue(&counters[i], &queue, &numbers))
+			error = ledger_row_for(table, queue, &numbers, limit->on_full, name,
+					       (uint32_t)image->generation, &counters[i].queue_row);
+		if (error != WEIR_OK)
+			return why_error(why, error, "%s: no ledger row for the queue of limit '%s': %s",
+					 table_path(table), name, weir_error_sentence(error));
 	}
 	return WEIR_OK;
 }
@@ -90,7 +105,7 @@ static enum weir_error assign_rows(struct table *table, struct image *image, con
 static enum weir_error publish(struct table *table, const struct image *image, const struct image *old,
 			       struct publish_report *report, const struct why *why)
 {
-	uint64_t last = table_generation(table);
+	uint64_t last = table_last_generation(table);
 	struct image *copy;
 	enum weir_error error;
 

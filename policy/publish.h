@@ -9,6 +9,16 @@
 enum weir_error publish_read(struct table *table, struct policy_image **out, char *why, size_t size);
 /* Are the rows that the image names in the ledger, and those of its counters? */
 bool publish_rows_stand(struct table *table, const struct image *image);
+/* The places in the queue of a concurrent counter are held like those in flight, under a row of their own: who they
+ * are, and how many. False: it has no queue. */
+static inline bool publish_queue(const struct image_counter *counter, uint64_t *identity,
+				 struct algo_numbers *numbers)
+{
+	uint32_t places = counter->queue < ALGO_LOG_MAX ? counter->queue : ALGO_LOG_MAX;
+
+	*identity = counter->identity ^ UINT64_C(0x7175657565); /* "queue" */
+	return counter->what == IMAGE_CONCURRENT && places && algo_concurrent(places, numbers);
+}
 /* Fills counts and words of the report. `old` may be NULL. Words are cut at a whole line. */
 void publish_tell(const struct image *old, const struct image *fresh, struct publish_report *report);
 

@@ -61,8 +61,7 @@ static bool skip(struct text *rest, const char *word)
 	return true;
 }
 
-/* Digits with at most three decimals, as thousandths. False: none, too many, or too large. */
-static bool read_decimal(struct text *rest, uint64_t *thousandths)
+bool rate_decimal(struct text *rest, uint64_t *thousandths)
 {
 	uint64_t value = 0;
 	size_t at = 0, decimals = 0;
@@ -157,7 +156,7 @@ static bool read_period(struct text text, struct text rest, struct rate *out, ui
 	skip_blanks(&rest);
 	uint64_t multiple = 1000;
 	if (rest.size && digit(rest.data[0]) &&
-	    (!read_decimal(&rest, &multiple) || multiple % 1000 || multiple == 0 ||
+	    (!rate_decimal(&rest, &multiple) || multiple % 1000 || multiple == 0 ||
 	     multiple > UINT64_C(1000000000))) {
 		snprintf(why, size,
 			 "'%.*s': the number before the unit is a whole number from 1 to 1,000,000",
@@ -190,7 +189,7 @@ bool rate_parse(struct arena *arena, struct text text, struct rate *out, char *w
 			 SHOWN(text));
 		return false;
 	}
-	if (!read_decimal(&rest, &thousandths)) {
+	if (!rate_decimal(&rest, &thousandths)) {
 		snprintf(why, size,
 			 "'%.*s' is not a rate like 50/s, 100/15min or 0.5/s (at most three decimals)",
 			 SHOWN(text));
@@ -222,7 +221,7 @@ bool duration_parse(struct text text, uint64_t *ns, char *why, size_t size)
 	uint64_t thousandths;
 	enum rate_unit unit;
 
-	if (!read_decimal(&rest, &thousandths)) {
+	if (!rate_decimal(&rest, &thousandths)) {
 		snprintf(why, size, "'%.*s' is not a duration like 3s, 500ms or 15min", SHOWN(text));
 		return false;
 	}

@@ -33,6 +33,9 @@ struct rate {
 bool rate_parse(struct arena *arena, struct text text, struct rate *out, char *why, size_t size);
 /* Reads a duration of 1 ms to 400 days. */
 bool duration_parse(struct text text, uint64_t *ns, char *why, size_t size);
+/* Digits with at most three decimals from the beginning of *rest, as thousandths; *rest is then what follows. False:
+ * none, too many, or too large. */
+bool rate_decimal(struct text *rest, uint64_t *thousandths);
 /* "s", "min" ... */
 const char *rate_unit_word(enum rate_unit unit);
 

@@ -5,6 +5,7 @@
 
 #include "policy/policy.h"
 #include "policy/spoken.h"
+#include "policy/worst_case.h"
 
 static const struct {
 	const char *word;
@@ -59,124 +60,22 @@ static void say_key(struct spoken *s, const struct image *image, const struct im
 	}
 }
 
-/* The time in which `units` drain or refill. */
-static uint64_t time_of(const struct algo_numbers *n, unsigned __int128 units)
+/* "counts only failures (400 to 499)" */
+static void say_count(struct spoken *s, const struct image *image, const struct image_limit *limit)
 {
-	unsigned __int128 ns = (units << 64) / n->scale;
+	const struct image_statuses *list = image_at(image, limit->failures.offset);
 
-	return ns > ALGO_TIME_MAX ? ALGO_TIME_MAX : (uint64_t)ns;
-}
-
-/* "one every 12 s": the time between two requests of this cost. */
-static void say_interval(struct spoken *s, const struct algo_numbers *n, uint32_t cost)
-{
-	char every[SPOKEN_MAX];
-	unsigned __int128 ns = (unsigned __int128)spoken_period_ns(n) * cost / n->quantity;
-
-	spoken_duration(ns > ALGO_TIME_MAX ? ALGO_TIME_MAX : (uint64_t)ns, every);
-	spoken_add(s, "one every %s", every);
-}
-
-/* In any half-open stretch of the period: what was saved up, and what refills before its end. */
-static void say_most(struct spoken *s, const struct algo_numbers *n, uint64_t saved, uint32_t cost)
-{
-	uint64_t most = (saved + n->quantity - 1) / cost;
-	char period[SPOKEN_MAX];
-
-	if (most <= 1)
-		return;
-	spoken_period(spoken_period_ns(n), period);
-	spoken_add(s, "; at most %llu in any %s", (unsigned long long)most, period);
-}
-
-static void say_token_bucket(struct spoken *s, const struct algo_numbers *n, uint32_t cost)
-{
-	uint64_t tokens = n->capacity >> n->shift;
-
-	if (tokens / cost > 1)
-		spoken_add(s, "%llu at once, then ", (unsigned long long)(tokens / cost));
-	say_interval(s, n, cost);
-	say_most(s, n, tokens, cost);
-}
-
-static void say_leaky_bucket(struct spoken *s, const struct algo_numbers *n, uint32_t cost)
-{
-	uint64_t tokens = n->capacity >> n->shift, free_tokens = n->at_once >> n->shift;
-	uint64_t taken = tokens / cost, at_once = free_tokens / cost + 1;
-	char wait[SPOKEN_MAX];
-
-	if (at_once > taken)
-		at_once = taken;
-	if (at_once > 1)
-		spoken_add(s, "%llu at once, then ", (unsigned long long)at_once);
-	say_interval(s, n, cost);
-	if (taken > at_once) {
-		spoken_duration(time_of(n, ((unsigned __int128)(taken - 1) * cost << n->shift) - n->at_once),
-				wait);
-		spoken_add(s, ", up to %llu waiting at most %s", (unsigned long long)(taken - at_once), wait);
+	spoken_add(s, limit->count == IMAGE_COUNT_FAILURES ? "; counts only failures ("
+							   : "; counts only successes (not ");
+	for (uint32_t i = 0; i < limit->failures.count; i++) {
+		spoken_add(s, "%s%u", i ? ", " : "", list[i].from);
+		if (list[i].to != list[i].from)
+			spoken_add(s, " to %u", list[i].to);
 	}
-	say_most(s, n, free_tokens + cost, cost);
+	spoken_add(s, ")");
 }
 
-static void say_window(struct spoken *s, const struct algo_numbers *n, uint32_t cost)
-{
-	static const struct {
-		const char *window, *edge, *stretch;
-	} calendar[] = {
-		[ALGO_CALENDAR_DAY] = {"a day (UTC)", "midnight", "24 hours"},
-		[ALGO_CALENDAR_WEEK] = {"a week (from Monday, UTC)", "Monday", "7 days"},
-		/* 28 days are the longest that cannot reach into three months */
-		[ALGO_CALENDAR_MONTH] = {"a month (UTC)", "its end", "28 days"},
-		[ALGO_CALENDAR_YEAR] = {"a year (UTC)", "New Year", "365 days"},
-	};
-	unsigned long long count = n->capacity / cost;
-	char period[SPOKEN_MAX];
-
-	spoken_period(n->scale, period);
-	switch (n->align) {
-	case ALGO_FIRST_REQUEST: /* the first request is what opened the window: it lies a whole period back
-				  */
-		spoken_add(s, "at most %llu in the %s from the first request", count, period);
-		if (count > 1)
-			spoken_add(s, "; around its end at most %llu in any %s", 2 * count - 1, period);
-		break;
-	case ALGO_CLOCK:
-		spoken_add(
-			s,
-			"at most %llu in each %s of the clock (UTC); around its edges at most %llu in any %s",
-			count, period, 2 * count, period);
-		break;
-	default:
-		if (n->align >= sizeof calendar / sizeof *calendar)
-			break;
-		spoken_add(s, "at most %llu in %s; around %s at most %llu in any %s", count,
-			   calendar[n->align].window, calendar[n->align].edge, 2 * count,
-			   calendar[n->align].stretch);
-	}
-}
-
-static void say_numbers(struct spoken *s, const struct algo_numbers *n, uint32_t cost)
-{
-	uint64_t most = n->kind == ALGO_FIXED_WINDOW ? n->capacity : n->capacity >> n->shift;
-
-	if (cost == 0)
-		spoken_add(s, "never refused: a request costs nothing");
-	else if (most == 0 || n->quantity == 0)
-		spoken_add(s, "every request is refused");
-	else if (cost > most)
-		spoken_add(s, "every request is refused: it costs %u and at most %llu fit", cost,
-			   (unsigned long long)most);
-	else if (n->kind == ALGO_FIXED_WINDOW)
-		say_window(s, n, cost);
-	else if (n->scale == 0)
-		spoken_add(s, "%llu and never again", (unsigned long long)(most / cost));
-	else if (n->kind == ALGO_LEAKY_BUCKET)
-		say_leaky_bucket(s, n, cost);
-	else
-		say_token_bucket(s, n, cost);
-}
-
-static void say_rest(struct spoken *s, const struct image_limit *limit)
+static void say_rest(struct spoken *s, const struct image *image, const struct image_limit *limit)
 {
 	static const char *const missing[] = {
 		[IMAGE_MISSING_NONE] = "",
@@ -191,14 +90,22 @@ static void say_rest(struct spoken *s, const struct image_limit *limit)
 		[IMAGE_DISABLED] = "; disabled",
 	};
 
+	static const char *const fulls[] = {
+		[TABLE_EVICT] = "",
+		[TABLE_ALLOW] = "; new keys pass uncounted while the table is full",
+		[TABLE_DENY] = "; new keys are refused while the table is full",
+	};
+
 	if (limit->cost > 1)
 		spoken_add(s, "; each request costs %u", limit->cost);
+	if (limit->count != IMAGE_COUNT_ALL)
+		say_count(s, image, limit);
 	if (limit->count_denied)
 		spoken_add(s, "; refused requests count too");
 	spoken_add(s, "%s", missing[limit->missing]);
 	if (limit->exempt.count > 0)
 		spoken_add(s, "; %u exception%s", limit->exempt.count, limit->exempt.count == 1 ? "" : "s");
-	spoken_add(s, "%s", modes[limit->mode]);
+	spoken_add(s, "%s%s", fulls[limit->on_full], modes[limit->mode]);
 }
 
 char *policy_read_aloud(const struct image *image)
@@ -221,9 +128,9 @@ char *policy_read_aloud(const struct image *image)
 		say_key(&s, image, limit);
 		for (uint32_t k = 0; k < limit->counters.count; k++) {
 			spoken_add(&s, k ? "; and " : ": ");
-			say_numbers(&s, &counters[k].numbers, limit->cost);
+			worst_case_say(&s, image, &counters[k], limit->cost);
 		}
-		say_rest(&s, limit);
+		say_rest(&s, image, limit);
 		spoken_add(&s, "\n");
 	}
 	return s.text;

@@ -108,44 +108,62 @@ static void __attribute__((format(printf, 2, 3))) tell(struct teller *t, const c
 
 #define SHOW(text) (int)((text).size < 96 ? (text).size : 96), (text).data
 
+static void tell_pace(struct teller *t, const struct image *image, struct text limit,
+		      const struct image_counter *pace)
+{
+	char words[SPOKEN_MAX];
+
+	spoken_counter(image, pace, words);
+	tell(t, "limit '%.*s': %s from now on", SHOW(limit), words);
+}
+
 static void tell_fresh(struct teller *t, const struct side *old, const struct image *image,
 		       const struct image_limit *limit)
 {
 	const struct image_counter *counters = image_at(image, limit->counters.offset);
 	struct text name = image_text(image, limit->name);
 	const struct image_limit *before = find_limit(old, name);
+	const struct image_counter *pace = NULL;
 	uint32_t started = 0;
 
 	for (uint32_t i = 0; i < limit->counters.count; i++) {
 		const struct image_counter *was = find_counter(old, counters[i].identity);
 		struct text counter = image_text(image, counters[i].name), former;
 		char from[SPOKEN_MAX], to[SPOKEN_MAX];
+		bool other;
 
-		if (!was) {
-			started++;
+		if (!was) { /* a bandwidth counts nothing that could start */
+			if (counters[i].what == IMAGE_BANDWIDTH)
+				pace = &counters[i];
+			else
+				started++;
 			continue;
 		}
 		former = image_text(old->image, image_limit_at(old->image, was->limit)->name);
 		if (!text_equal(former, name))
 			tell(t, "limit '%.*s' was '%.*s': its counters go on", SHOW(name), SHOW(former));
-		if (memcmp(&was->numbers, &counters[i].numbers, sizeof was->numbers) == 0)
-			continue;
-		t->report->converted++;
-		spoken_rate(&was->numbers, from);
-		spoken_rate(&counters[i].numbers, to);
-		tell(t, "limit '%.*s': %s -> %s, counters carried over", SHOW(counter), from, to);
+		other = memcmp(&was->numbers, &counters[i].numbers, sizeof was->numbers) != 0;
+		t->report->converted += other;
+		spoken_counter(old->image, was, from);
+		spoken_counter(image, &counters[i], to);
+		if (other || strcmp(from, to) != 0)
+			tell(t, "limit '%.*s': %s -> %s%s", SHOW(counter), from, to,
+			     other ? ", counters carried over" : "");
 	}
 	t->report->started += started;
-	if (started == 0 || !old->image)
+	if ((started == 0 && !pace) || !old->image)
 		return;
 	if (!before)
 		tell(t, "limit '%.*s' is new", SHOW(name));
+	else if (started == 0)
+		tell_pace(t, image, name, pace);
 	else if (before->key_identity != limit->key_identity)
 		tell(t, "limit '%.*s': its key changed: new counters start", SHOW(name));
 	else
 		tell(t, "limit '%.*s': its list of rates changed: %s", SHOW(name),
-		     started == limit->counters.count ? "new counters start"
-						      : "new counters start for those that were not there");
+		     started + (pace != NULL) == limit->counters.count
+			     ? "new counters start"
+			     : "new counters start for those that were not there");
 }
 
 static void tell_dropped(struct teller *t, const struct side *old, const struct side *fresh)
@@ -154,12 +172,15 @@ static void tell_dropped(struct teller *t, const struct side *old, const struct 
 		const struct image_limit *limit = image_limit_at(old->image, i);
 		const struct image_counter *counters = image_at(old->image, limit->counters.offset);
 		struct text name = image_text(old->image, limit->name);
-		uint32_t dropped = 0;
+		uint32_t gone = 0;
 
-		for (uint32_t k = 0; k < limit->counters.count; k++)
-			dropped += find_counter(fresh, counters[k].identity) == NULL;
-		t->report->dropped += dropped;
-		if (dropped == limit->counters.count && !find_limit(fresh, name))
+		for (uint32_t k = 0; k < limit->counters.count; k++) {
+			if (find_counter(fresh, counters[k].identity))
+				continue;
+			gone++;
+			t->report->dropped += counters[k].what != IMAGE_BANDWIDTH;
+		}
+		if (gone == limit->counters.count && !find_limit(fresh, name))
 			tell(t, "limit '%.*s' is gone, and its counters with it", SHOW(name));
 	}
 }

@@ -89,6 +89,39 @@ struct headers {
 	bool none, other;
 };
 
+/* Two forms that write the same fields with other meanings. */
+static const struct {
+	uint32_t forms;
+	const char *field;
+} shared_fields[] = {
+	{IMAGE_HEADERS_X, "X-RateLimit-Reset"},
+	{IMAGE_HEADERS_RATELIMIT | IMAGE_HEADERS_DRAFT_7, "RateLimit"},
+	{IMAGE_HEADERS_DRAFTS, "RateLimit-Policy"},
+};
+
+static const char *form_name(uint32_t form)
+{
+	for (const struct word_value *value = word_values; value->of; value++)
+		if (strcmp(value->of, "headers") == 0 && value->number == (int)form)
+			return value->name;
+	return "";
+}
+
+/* Does `form` stand beside one that it contradicts? A finding then. */
+static bool contradicts(struct load *load, const struct node *item, uint32_t mask, uint32_t form)
+{
+	for (size_t i = 0; i < sizeof shared_fields / sizeof shared_fields[0]; i++) {
+		uint32_t other = mask & shared_fields[i].forms & ~form;
+
+		if (!(form & shared_fields[i].forms) || !other)
+			continue;
+		diag_error(load, item->mark, "'%s' and '%s' both write %s; choose one",
+			   form_name(other & -other), form_name(form), shared_fields[i].field);
+		return true;
+	}
+	return false;
+}
+
 static void add_header(struct load *load, const struct node *item, void *context)
 {
 	struct headers *headers = context;
@@ -99,7 +132,8 @@ static void add_header(struct load *load, const struct node *item, void *context
 		headers->none = true;
 	else
 		headers->other = true;
-	headers->mask |= (uint32_t)number;
+	if (!contradicts(load, item, headers->mask, (uint32_t)number))
+		headers->mask |= (uint32_t)number;
 }
 
 void respond_read(struct load *load, const struct node *node, const char *where,

@@ -39,8 +39,11 @@ static json_t *values_of(const char *of)
 		else
 			json_array_append_new(fixed, json_string(value->name));
 	}
-	if (strcmp(of, "align") == 0)
+	if (strcmp(of, "align") == 0) {
 		json_array_append_new(fixed, json_string("calendar UTC"));
+		json_array_append_new(
+			any, json_pack("{s:s, s:s}", "type", "string", "pattern", "^calendar +[A-Za-z]"));
+	}
 	json_array_append_new(any, json_pack("{s:o}", "enum", fixed));
 	/* from the environment */
 	json_array_append_new(any, json_pack("{s:s, s:s}", "type", "string", "pattern", "[$][{]"));

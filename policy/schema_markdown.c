@@ -32,9 +32,9 @@ static const struct {
 			       "The entries of `clients.exempt`, `clients.deny` and a limit's `exempt`. All "
 			       "conditions of an entry must hold. "
 			       "A bare value is an `ip`, or a `match` if it has a path in it."},
-	[SECTION_LIMIT] =
-		{"Inside a limit",
-		 "Several limits can hold for one request; each has these words. Only `rate` is needed."},
+	[SECTION_LIMIT] = {"Inside a limit", "Several limits can hold for one request; each has these words. "
+					     "Only `rate` is needed, or one of "
+					     "`concurrent`, `bandwidth` and `total`."},
 	[SECTION_MATCH] = {"Inside match", "The long form of a match. All conditions must hold."},
 	[SECTION_RESPOND] = {"Inside respond",
 			     "What clients get; at the file's first level, and inside a limit."},

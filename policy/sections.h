@@ -41,9 +41,13 @@ struct text match_text(struct load *load, const struct model_clause *clauses, si
 void key_read(struct load *load, const struct node *key, const struct node *missing,
 	      struct model_limit *limit);
 
-/* rates of a limit, from its rate, algorithm, burst, queue, at_once, wait and align. `limit->cost` is known.
- * `complain`: a missing rate is a finding (not where a misspelt word already is). */
+/* rates of a limit, from its rate, algorithm, burst, queue, at_once, wait, align, concurrent, bandwidth and total.
+ * `limit->cost` is known. `complain`: a missing rate is a finding (not where a misspelt word already is). */
 void numbers_read(struct load *load, const struct node *node, bool complain, struct model_limit *limit);
+
+/* count, failures and failure_count of a limit. Its rates and count_denied are known. */
+void failures_read(struct load *load, const struct node *count, const struct node *failure,
+		   struct model_limit *limit);
 
 /* Words said in `node` replace those in *respond. */
 void respond_read(struct load *load, const struct node *node, const char *where,

@@ -83,7 +83,7 @@ uint64_t spoken_period_ns(const struct algo_numbers *n)
 	unsigned __int128 exact;
 	uint64_t period;
 
-	if (n->kind == ALGO_FIXED_WINDOW)
+	if (n->kind != ALGO_TOKEN_BUCKET && n->kind != ALGO_LEAKY_BUCKET)
 		return n->scale;
 	if (n->scale == 0)
 		return 0;
@@ -104,21 +104,44 @@ uint64_t spoken_period_ns(const struct algo_numbers *n)
 static void rate_period(const struct algo_numbers *n, char *out)
 {
 	static const char *const calendar[] = {
-		[ALGO_CALENDAR_DAY] = "day",
-		[ALGO_CALENDAR_WEEK] = "week",
-		[ALGO_CALENDAR_MONTH] = "month",
-		[ALGO_CALENDAR_YEAR] = "year",
+		[ALGO_CALENDAR_DAY] = "day",   [ALGO_CALENDAR_WEEK] = "week", [ALGO_CALENDAR_MONTH] = "month",
+		[ALGO_CALENDAR_YEAR] = "year", [ALGO_CALENDAR_HOUR] = "hour",
 	};
 
-	if (n->kind == ALGO_FIXED_WINDOW && n->align >= ALGO_CALENDAR_DAY && n->align <= ALGO_CALENDAR_YEAR)
+	if (n->kind == ALGO_FIXED_WINDOW && n->align >= ALGO_CALENDAR_DAY && n->align <= ALGO_CALENDAR_HOUR)
 		snprintf(out, SPOKEN_MAX, "%s", calendar[n->align]);
 	else
 		spoken_period(spoken_period_ns(n), out);
 }
 
-void spoken_rate(const struct algo_numbers *n, char *out)
+void spoken_bytes(uint64_t bytes, char *out)
 {
-	uint64_t tokens = n->kind == ALGO_FIXED_WINDOW ? 0 : n->capacity >> n->shift;
+	static const struct {
+		uint64_t unit;
+		const char *name;
+	} units[] = {{UINT64_C(1) << 30, "GiB"},
+		     {1000000000, "GB"},
+		     {UINT64_C(1) << 20, "MiB"},
+		     {1000000, "MB"},
+		     {1024, "KiB"},
+		     {1000, "KB"}};
+
+	/* up to three decimals, if they are all there is */
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+		uint64_t whole = bytes / units[i].unit, rest = bytes % units[i].unit * 1000;
+
+		if (whole == 0 || rest % units[i].unit != 0)
+			continue;
+		snprintf(out, SPOKEN_MAX, "%.10g %s", (double)whole + (double)(rest / units[i].unit) / 1000,
+			 units[i].name);
+		return;
+	}
+	snprintf(out, SPOKEN_MAX, "%llu B", (unsigned long long)bytes);
+}
+
+static void speak_rate(const struct algo_numbers *n, char *out)
+{
+	uint64_t tokens = n->capacity >> n->shift;
 	char period[SPOKEN_MAX], first[64];
 
 	if (n->quantity == 0 || n->capacity == 0) {
@@ -129,6 +152,10 @@ void spoken_rate(const struct algo_numbers *n, char *out)
 	snprintf(first, sizeof first, "%u per %.40s", n->quantity, period);
 	if (n->kind == ALGO_FIXED_WINDOW)
 		snprintf(out, SPOKEN_MAX, "%s in windows", first);
+	else if (n->kind == ALGO_SLIDING_WINDOW)
+		snprintf(out, SPOKEN_MAX, "%s in a sliding window", first);
+	else if (n->kind == ALGO_SLIDING_LOG)
+		snprintf(out, SPOKEN_MAX, "%s exactly", first);
 	else if (n->kind == ALGO_LEAKY_BUCKET)
 		snprintf(out, SPOKEN_MAX, "%s, queue %llu", first,
 			 (unsigned long long)(tokens ? tokens - 1 : 0));
@@ -136,4 +163,40 @@ void spoken_rate(const struct algo_numbers *n, char *out)
 		snprintf(out, SPOKEN_MAX, "%s, burst %llu", first, (unsigned long long)tokens);
 	else
 		snprintf(out, SPOKEN_MAX, "%s", first);
+}
+
+void spoken_counter(const struct image *image, const struct image_counter *counter, char *out)
+{
+	struct text zone = image_text(image, counter->zone);
+	char words[SPOKEN_MAX], after[SPOKEN_MAX];
+
+	switch (counter->what) {
+	case IMAGE_CONCURRENT:
+		snprintf(words, sizeof words, "%u at the same time", counter->capacity);
+		spoken_duration(counter->wait_ns, after);
+		if (counter->queue > 0)
+			snprintf(out, SPOKEN_MAX, "%.40s, queue %u for %.40s", words, counter->queue, after);
+		else
+			snprintf(out, SPOKEN_MAX, "%s", words);
+		break;
+	case IMAGE_BANDWIDTH:
+		spoken_bytes(counter->bytes_per_s, words);
+		spoken_bytes(counter->free_bytes, after);
+		if (counter->free_bytes > 0)
+			snprintf(out, SPOKEN_MAX, "%.40s/s per response after the first %.40s", words, after);
+		else
+			snprintf(out, SPOKEN_MAX, "%.40s/s per response", words);
+		break;
+	case IMAGE_TOTAL:
+		spoken_bytes(counter->bytes_per_s, words);
+		snprintf(out, SPOKEN_MAX, "%.40s/s for all responses", words);
+		break;
+	default:
+		speak_rate(&counter->numbers, words);
+		if (zone.size > 0)
+			snprintf(out, SPOKEN_MAX, "%.80s (%.*s)", words,
+				 (int)(zone.size < 64 ? zone.size : 64), zone.data);
+		else
+			snprintf(out, SPOKEN_MAX, "%s", words);
+	}
 }

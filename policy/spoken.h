@@ -21,7 +21,10 @@ void spoken_duration(uint64_t ns, char *out);
 void spoken_period(uint64_t ns, char *out);
 /* P of the "N per P" that the numbers were built from, to one part in 10^6; 0 if nothing ever passes. */
 uint64_t spoken_period_ns(const struct algo_numbers *numbers);
-/* "100 per minute", "100 per minute, burst 20", "2 per second, queue 5", "1000 per day in windows". */
-void spoken_rate(const struct algo_numbers *numbers, char *out);
+/* "1.5 MiB", "500 KB", "1234 B": exact. */
+void spoken_bytes(uint64_t bytes, char *out);
+/* "100 per minute", "100 per minute, burst 20", "2 per second, queue 5", "1000 per day in windows",
+ * "1000 per day in windows (Europe/Berlin)", "2 at the same time, queue 5", "1 MiB/s per response". */
+void spoken_counter(const struct image *image, const struct image_counter *counter, char *out);
 
 #endif

@@ -76,8 +76,7 @@ bool value_name(struct load *load, struct text text, struct model_mark mark, con
 	return good;
 }
 
-/* 1000000 as "1,000,000". */
-static const char *grouped(struct load *load, uint32_t number)
+const char *value_grouped(struct load *load, uint32_t number)
 {
 	if (number < 10000)
 		return arena_format(&load->arena, "%u", number).data;
@@ -104,10 +103,10 @@ bool value_number(struct load *load, const struct node *node, const char *what, 
 	}
 	if (!good)
 		diag_error(load, node->mark, "'%s' is a whole number from %s to %s, not '%.*s'", what,
-			   grouped(load, min), grouped(load, max), SHOW(text));
+			   value_grouped(load, min), value_grouped(load, max), SHOW(text));
 	else if (number < min || number > max)
-		diag_error(load, node->mark, "'%s' is out of range: %s to %s", what, grouped(load, min),
-			   grouped(load, max));
+		diag_error(load, node->mark, "'%s' is out of range: %s to %s", what, value_grouped(load, min),
+			   value_grouped(load, max));
 	else
 		return *out = (uint32_t)number, true;
 	return false;

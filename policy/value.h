@@ -16,6 +16,8 @@ bool value_line(struct load *load, const struct node *node, const char *what, st
 bool value_name(struct load *load, struct text text, struct model_mark mark, const char *what);
 bool value_number(struct load *load, const struct node *node, const char *what, uint32_t min, uint32_t max,
 		  uint32_t *out);
+/* 1000000 as "1,000,000", in the arena. */
+const char *value_grouped(struct load *load, uint32_t number);
 /* yes no on off true false, as YAML 1.1 has them; `y` and `n` are not taken. */
 bool value_flag(struct load *load, const struct node *node, const char *what, bool *out);
 bool value_duration(struct load *load, const struct node *node, const char *what, uint64_t *ns);

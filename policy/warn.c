@@ -3,10 +3,7 @@
  * warn: what is allowed, but surely not meant.
  *
  *   twins       two limits of the same match, key and unit: the larger one never decides
- *   whole page  a browser asks for about 30 files of a page at once, over up to six connections. A limit per
- *               client that covers pages (no method but GET in its match, every path) and cannot take 30 at
- *               once breaks them. A limit whose match names headers, addresses or exceptions, or whose key has
- *               a path in it, is not judged.
+ *   whole page  see warn_page.c
  *   chosen key  who chooses the key (a header, cookie, query, and a host or path that the match leaves open)
  *               can invent another for each request; a limit by ip, or for the site, over the same requests
  *               bounds that
@@ -17,8 +14,7 @@
 #include "policy/load.h"
 #include "policy/pattern.h"
 #include "policy/sections.h"
-
-#define PAGE_FILES 30u
+#include "policy/warn.h"
 
 struct rule { /* one rate of an enforced limit, to be sorted */
 	const struct model_limit *limit;
@@ -40,6 +36,8 @@ static int by_meaning(const void *left, const void *right)
 		order = compare_text(a->limit->key_text, b->limit->key_text);
 	if (!order)
 		order = (int)a->limit->paths_exact - (int)b->limit->paths_exact;
+	if (!order)
+		order = (int)a->limit->count - (int)b->limit->count;
 	if (!order)
 		order = compare_text(a->rate->unit, b->rate->unit);
 	return order;
@@ -70,59 +68,6 @@ static void warn_twins(struct load *load)
 				load, rules[i].limit->mark,
 				"limits '%.*s' and '%.*s' have the same match, key and unit; one is enough",
 				SHOW(rules[i - 1].limit->name), SHOW(rules[i].limit->name));
-}
-
-static bool every_path(struct text path)
-{
-	return !path.size || text_equal(path, TEXT("/*")) || text_equal(path, TEXT("/**"));
-}
-
-static bool covers_pages(const struct model_limit *limit)
-{
-	const uint32_t get = IMAGE_METHOD_BIT(GET) | IMAGE_METHOD_BIT(HEAD);
-	for (size_t i = 0; i < limit->clause_count; i++) {
-		const struct model_clause *clause = &limit->clauses[i];
-		bool plain = !clause->header_count && !clause->network_count && !clause->not_count;
-		if (plain && every_path(clause->path) &&
-		    (clause->methods == IMAGE_METHOD_ANY || clause->methods == get))
-			return true;
-	}
-	return limit->clause_count == 0;
-}
-
-static bool per_client(const struct model_limit *limit)
-{
-	bool client = false;
-	for (size_t i = 0; i < limit->key_count; i++) {
-		if (limit->key[i].kind == IMAGE_KEY_PATH)
-			return false;
-		client |= limit->key[i].kind == IMAGE_KEY_IP || limit->key[i].kind == IMAGE_KEY_HEADER ||
-			  limit->key[i].kind == IMAGE_KEY_COOKIE || limit->key[i].kind == IMAGE_KEY_QUERY ||
-			  limit->key[i].kind == IMAGE_KEY_VAR;
-	}
-	return client;
-}
-
-static void warn_page(struct load *load, const struct model_limit *limit)
-{
-	if (!covers_pages(limit) || !per_client(limit))
-		return;
-	for (size_t i = 0; i < limit->rate_count; i++) {
-		struct algo_report full;
-		algo_describe(&limit->rates[i].numbers, 0, &(struct algo_time){0, 0}, 1, false, &full);
-		if (full.limit / limit->cost >= PAGE_FILES || limit->rates[i].count == 0)
-			continue;
-		const char *more = limit->cost > 1				       ? "lower the cost"
-				   : limit->rates[i].numbers.kind == ALGO_TOKEN_BUCKET ? "say burst: 100"
-				   : limit->rates[i].numbers.kind == ALGO_LEAKY_BUCKET
-					   ? "make the queue longer"
-					   : "take a larger number";
-		diag_warning(load, limit->rates[i].mark,
-			     "a page with %u files would not load whole (only %u at once): %s, or narrow the "
-			     "match",
-			     PAGE_FILES, full.limit / limit->cost, more);
-		return;
-	}
 }
 
 static bool host_open(const struct model_limit *limit)
@@ -167,7 +112,8 @@ static bool covers_everything(const struct model_limit *limit)
 	for (size_t i = 0; i < limit->clause_count; i++) {
 		const struct model_clause *clause = &limit->clauses[i];
 		if (!clause->header_count && !clause->network_count && !clause->not_count &&
-		    !clause->host.size && clause->methods == IMAGE_METHOD_ANY && every_path(clause->path))
+		    !clause->host.size && clause->methods == IMAGE_METHOD_ANY &&
+		    warn_every_path(clause->path))
 			return true;
 	}
 	return limit->clause_count == 0;
@@ -180,31 +126,61 @@ static int by_match(const void *left, const void *right)
 	return compare_text(a->match_text, b->match_text);
 }
 
-static void warn_chosen(struct load *load)
+/* Has the limit a counter of one of these kinds? */
+static bool counts(const struct model_limit *limit, unsigned kinds)
+{
+	for (size_t i = 0; i < limit->rate_count; i++)
+		if (kinds >> limit->rates[i].what & 1)
+			return true;
+	return false;
+}
+
+/* The limits by address, or for the site, that bound what these kinds let through; NULL: one bounds every request. */
+static const struct model_limit **bounds_of(struct load *load, unsigned kinds, size_t *count)
 {
 	struct model *model = &load->model;
 	const struct model_limit **bounds = arena_alloc(
 		&load->arena, (model->limit_count + 1) * sizeof(const struct model_limit *));
-	size_t count = 0;
 
 	for (size_t i = 0; i < model->limit_count; i++) {
 		const struct model_limit *limit = &model->limits[i];
 		if (limit->mode != IMAGE_ENFORCE || limit->key_count != 1 ||
+		    limit->count != IMAGE_COUNT_ALL || !counts(limit, kinds) ||
 		    (limit->key[0].kind != IMAGE_KEY_IP && limit->key[0].kind != IMAGE_KEY_SITE))
 			continue;
 		if (covers_everything(limit))
-			return;
-		bounds[count++] = limit;
+			return NULL;
+		bounds[(*count)++] = limit;
 	}
-	qsort(bounds, count, sizeof(const struct model_limit *), by_match);
-	for (size_t i = 0; i < model->limit_count; i++) {
-		const struct model_limit *limit = &model->limits[i];
-		if (limit->mode != IMAGE_DISABLED && chosen_by_client(load, limit) &&
-		    !bsearch(&limit, bounds, count, sizeof(const struct model_limit *), by_match))
+	qsort(bounds, *count, sizeof(const struct model_limit *), by_match);
+	return bounds;
+}
+
+static void warn_chosen(struct load *load)
+{
+	enum { RATE = 1u << IMAGE_RATE, CONCURRENT = 1u << IMAGE_CONCURRENT, TOTAL = 1u << IMAGE_TOTAL };
+	static const struct {
+		unsigned what, bounded_by; /* a bandwidth is the same for every key */
+	} kinds[] = {{RATE, RATE}, {CONCURRENT, CONCURRENT | RATE}, {TOTAL, TOTAL}};
+	struct model *model = &load->model;
+	bool *warned = arena_alloc(&load->arena, model->limit_count + 1);
+
+	for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+		size_t count = 0;
+		const struct model_limit **bounds = bounds_of(load, kinds[k].bounded_by, &count);
+
+		for (size_t i = 0; bounds && i < model->limit_count; i++) {
+			const struct model_limit *limit = &model->limits[i];
+			if (warned[i] || limit->mode == IMAGE_DISABLED || !counts(limit, kinds[k].what) ||
+			    !chosen_by_client(load, limit) ||
+			    bsearch(&limit, bounds, count, sizeof(const struct model_limit *), by_match))
+				continue;
+			warned[i] = true;
 			diag_warning(load, limit->mark,
 				     "a client can invent values of '%.*s' and get a fresh allowance each "
 				     "time; add a limit with key: ip over the same requests",
 				     SHOW(limit->key_text));
+		}
 	}
 }
 

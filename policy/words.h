@@ -45,6 +45,10 @@ enum word_section {
 	X(NUMBER, "number", "{\"type\": [\"integer\", \"string\"]}")                                         \
 	X(FLAG, "yes or no", "{\"type\": [\"boolean\", \"string\"]}")                                        \
 	X(DURATION, "duration", "{\"type\": \"string\", \"pattern\": \"^[0-9$]\"}")                          \
+	X(STATUSES, "status, range of them, or a list",                                                      \
+	  "{\"anyOf\": [{\"type\": [\"integer\", \"string\"]}, {\"type\": \"array\", \"items\": "            \
+	  "{\"type\": [\"integer\", \"string\"]}, \"minItems\": 1}]}")                                       \
+	X(BYTES, "bytes per second", "{\"type\": \"string\", \"pattern\": \"^[0-9$]\"}")                     \
 	X(TEXT, "text", "{\"type\": \"string\"}")                                                            \
 	X(DATE, "date", "{\"type\": \"string\", \"pattern\": \"^[0-9$]\"}")                                  \
 	X(TEXTS, "text, or a list",                                                                          \

@@ -6,7 +6,10 @@ const struct word words_answer[] = {
 	{SECTION_RESPOND, "status", TYPE_NUMBER, 0, "`429`", "The status of a refusal, 400 to 599.",
 	 "respond: {status: 503}\n"},
 	{SECTION_RESPOND, "headers", TYPE_CHOICES, 0, "`[x-ratelimit, ratelimit]`",
-	 "Which rate headers answers carry, allowed and refused ones.", "respond: {headers: [ratelimit]}\n"},
+	 "Which rate headers answers carry, allowed and refused ones. Two forms that write the same fields "
+	 "(`x-ratelimit`, `x-ratelimit-delta` and `github`; `ratelimit`, `draft-7` and `draft-6`) do not go "
+	 "together.",
+	 "respond: {headers: [github, draft-7]}\n"},
 	{SECTION_RESPOND, "body", TYPE_BODY, SECTION_BODY, "`json`",
 	 "What a refusal says. `{file: 429.html}` sends a page of your own.", "respond: {body: problem}\n"},
 	{SECTION_RESPOND, "cors", TYPE_CHOICE, 0, "`mirror`", "What browsers of other origins may read.",

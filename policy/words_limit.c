@@ -9,9 +9,10 @@
 
 const struct word words_limit[] = {
 	{SECTION_LIMIT, "rate", TYPE_RATE, 0, "",
-	 "How much, per how long. A list sets several at once, each with a unit of its own and a counter "
-	 "called by the limit's name "
-	 "and the unit, `hourly/s` and `hourly/hour`. 0 refuses everything.",
+	 "How much, per how long. A list sets several at once, each with a unit of its own. A limit of "
+	 "several "
+	 "numbers has a counter for each, called by the limit's name and the unit or word: `api/s`, "
+	 "`api/hour`, `api/concurrent`. 0 refuses everything.",
 	 "limits:\n"
 	 "  api: {match: /api/*, rate: [20/s, 1000/hour]}\n"},
 	{SECTION_LIMIT, "match", TYPE_CLAUSES, 0, "every request",
@@ -42,39 +43,80 @@ const struct word words_limit[] = {
 	 "How the counting is done. See *How it is counted* below.",
 	 "limits:\n"
 	 "  quota: {rate: 1000/hour, algorithm: fixed-window, align: clock}\n"},
-	{SECTION_LIMIT, "queue", TYPE_NUMBER, 0, "`0`",
-	 "Leaky bucket: how many may wait, besides the one that is let through. A full queue refuses.",
+	{SECTION_LIMIT, "concurrent", TYPE_NUMBER, 0, "",
+	 "How many requests of a key may be in flight at the same time, 0 to 65,535, alone or beside a "
+	 "`rate`. "
+	 "A request takes one place, from the moment it is let through until its answer has been sent; 0 "
+	 "refuses everything. Such a refusal says `Retry-After: 1`, as a hint.",
 	 "limits:\n"
-	 "  reports: {match: /reports/*, key: site, algorithm: leaky-bucket, rate: 2/s, queue: 5}\n"},
+	 "  downloads: {match: /files/*, concurrent: 2}\n"
+	 "  render: {match: POST /render, rate: 100/hour, concurrent: 2}\n"},
+	{SECTION_LIMIT, "queue", TYPE_NUMBER, 0, "`0`",
+	 "Leaky bucket: how many may wait, besides the one that is let through. A full queue refuses. In a "
+	 "limit with `concurrent`: how many may wait for a place in flight, 0 to 65,535.",
+	 "limits:\n"
+	 "  reports: {match: /reports/*, key: site, algorithm: leaky-bucket, rate: 2/s, queue: 5}\n"
+	 "  render: {match: POST /render, concurrent: 2, queue: 20}\n"},
 	{SECTION_LIMIT, "at_once", TYPE_NUMBER, 0, "`0`",
 	 "Leaky bucket: the first so many of the queue need not wait.",
 	 "limits:\n"
 	 "  reports: {match: /reports/*, key: site, algorithm: leaky-bucket, rate: 2/s, queue: 5, at_once: "
 	 "2}\n"},
-	{SECTION_LIMIT, "wait", TYPE_DURATION, 0, "as long as the queue takes",
-	 "Leaky bucket: who would wait longer is refused at once.",
+	{SECTION_LIMIT, "wait", TYPE_DURATION, 0, "as long as the queue takes; `10s` with `concurrent`",
+	 "Leaky bucket: who would wait longer is refused at once. In a limit with `concurrent`: who has "
+	 "waited "
+	 "so long for a place is refused; at most an hour.",
 	 "limits:\n"
 	 "  reports: {match: /reports/*, key: site, algorithm: leaky-bucket, rate: 2/s, queue: 50, wait: "
-	 "3s}\n"},
+	 "3s}\n"
+	 "  render: {match: POST /render, concurrent: 2, queue: 20, wait: 30s}\n"},
+	{SECTION_LIMIT, "bandwidth", TYPE_BYTES, 0, "",
+	 "How fast each response may be sent; `after` lets its beginning go without a brake. It refuses "
+	 "nothing and counts nothing. See *How much* below for the units.",
+	 "limits:\n"
+	 "  downloads: {match: /files/*, bandwidth: 1MiB/s after 500KiB}\n"},
+	{SECTION_LIMIT, "total", TYPE_BYTES, 0, "",
+	 "How fast all responses of a key together may be sent, at most 1,000,000 KiB/s. One second's worth "
+	 "(at least 64 KiB) may go at once. It refuses nothing: responses wait for each other.",
+	 "limits:\n"
+	 "  downloads: {match: /files/*, concurrent: 4, bandwidth: 1MiB/s, total: 2MiB/s}\n"},
 	{SECTION_LIMIT, "align", TYPE_CHOICE, 0, "`first-request`; from a day up `calendar UTC`",
 	 "Fixed window: where windows begin. A rate of one day, week, month or year takes the calendar's; of "
-	 "several (`10/2day`) the "
-	 "clock's.",
+	 "several (`10/2day`) the clock's. `calendar` names whose clocks it follows, as the system's time "
+	 "zones "
+	 "are called, through changes to and from summer time.",
 	 "limits:\n"
-	 "  daily: {rate: 1000/day, align: calendar UTC}\n"},
+	 "  daily: {rate: 1000/day, align: calendar UTC}\n"
+	 "  hourly: {rate: 100/hour, algorithm: fixed-window, align: calendar UTC}\n"},
 	{SECTION_LIMIT, "cost", TYPE_NUMBER, 0, "`1`",
 	 "How many units a request takes, 1 to 1,000,000. A cost that is larger than the limit ever holds "
 	 "can never fit: such requests "
 	 "are refused without `Retry-After`, and `weir check` warns.",
 	 "limits:\n"
 	 "  search: {match: GET /api/search, rate: 100/min, cost: 5}\n"},
-	{SECTION_LIMIT, "count", TYPE_CHOICE, 0, "`all`", "Which requests are charged.",
+	{SECTION_LIMIT, "count", TYPE_CHOICE, 0, "`all`",
+	 "Which requests are charged to the rate. Of `failures` and `successes` each request holds its cost "
+	 "until it is answered, so that no race gets more through, and the answer decides whether it is "
+	 "kept. "
+	 "A request that never got an answer (the client hung up) is charged.",
 	 "limits:\n"
-	 "  login: {match: POST /login, rate: 5/min, count: all}\n"},
+	 "  login: {match: POST /login, rate: 5/min, count: failures}\n"
+	 "  sign-up: {match: POST /users, rate: 3/day, count: successes}\n"},
+	{SECTION_LIMIT, "failure", TYPE_STATUSES, 0, "`[400-499]`",
+	 "With `count: failures` or `successes`: which statuses of an answer are a failure, 100 to 599; "
+	 "`4xx` is "
+	 "400-499. A site that answers a wrong password with 200 says `[200]`, and redirects to the account.",
+	 "limits:\n"
+	 "  login: {match: POST /login, rate: 5/min, count: failures, failure: [401, 403, 5xx]}\n"},
 	{SECTION_LIMIT, "count_denied", TYPE_FLAG, 0, "`no`",
 	 "Refused requests are charged too: who hammers on keeps being refused until they pause.",
 	 "limits:\n"
 	 "  login: {match: POST /login, rate: 5/min, count_denied: yes}\n"},
+	{SECTION_LIMIT, "on_full", TYPE_CHOICE, 0, "`evict`",
+	 "What a key that is not in the table yet meets when the table has no room for it but by forgetting "
+	 "another counter.",
+	 "limits:\n"
+	 "  login: {match: POST /login, rate: 5/min, on_full: deny}\n"},
 	{SECTION_LIMIT, "mode", TYPE_CHOICE, 0, "`enforce`",
 	 "Whether the limit acts. A shadow limit never affects the others or the answer.",
 	 "limits:\n"
@@ -100,15 +142,10 @@ const struct word words_limit[] = {
 	 "The limit's name before a rename, so that its counters stay.",
 	 "limits:\n"
 	 "  sign-in: {match: POST /login, rate: 5/min, was: login}\n"},
-	LATER(LIMIT, "failure", "which answers are failures"),
 	LATER(LIMIT, "then", "a ban after repeated refusals"),
 	LATER(LIMIT, "instead", "a challenge, a cached answer or a slow one instead of a refusal"),
 	LATER(LIMIT, "candidate", "a new number beside the enforced one"),
 	LATER(LIMIT, "overdraw", "costs that are settled afterwards"),
-	LATER(LIMIT, "concurrent", "how many at the same time"),
-	LATER(LIMIT, "bandwidth", "bytes per second of a response"),
-	LATER(LIMIT, "total", "bandwidth of all responses of a key"),
-	LATER(LIMIT, "on_full", "what happens when the table is full"),
 	LATER(LIMIT, "new_keys", "how many new counters a client may open"),
 	LATER(LIMIT, "over", "an allowance over a quota, and notices"),
 	LATER(LIMIT, "store", "where the limit's counters are"),

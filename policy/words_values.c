@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* words_values: the values of words that have a fixed set of them. */
 #include "policy/words.h"
+#include "table/table.h"
 
 const struct word_value word_values[] = {
 	{"from", "peer", IMAGE_FROM_PEER, true, "the address that holds the connection"},
@@ -51,21 +52,31 @@ const struct word_value word_values[] = {
 	{"algorithm", "fixed-window", ALGO_FIXED_WINDOW, true,
 	 "N in each window; the default from a day up. Around the edge of two windows up to 2N can pass "
 	 "within one window's length"},
-	{"algorithm", "sliding-window", 0, false, "the previous window counts in part"},
-	{"algorithm", "sliding-log", 0, false, "exact in every window, wherever it starts"},
+	{"algorithm", "sliding-window", ALGO_SLIDING_WINDOW, true,
+	 "about N in any window, in one slot of the table: the window before counts by the part of it that "
+	 "is "
+	 "still in sight"},
+	{"algorithm", "sliding-log", ALGO_SLIDING_LOG, true,
+	 "at most N in every window, wherever it starts, exactly; up to N + 1 slots a key"},
 
 	{"align", "first-request", ALGO_FIRST_REQUEST, true,
 	 "a key's window begins with its first request; the default below a day"},
 	{"align", "clock", ALGO_CLOCK, true,
 	 "windows begin at multiples of the period on the clock, UTC: 5min at :00, :05, :10"},
 	{"align", "calendar", ALGO_CALENDAR_DAY, true,
-	 "also `calendar UTC`: windows are calendar days, weeks from Monday, months, years, in UTC; the "
-	 "default from a day up"},
+	 "windows are calendar hours, days, weeks from Monday, months, years, in UTC; the default from a day "
+	 "up. `calendar Europe/Berlin` follows the clocks of that zone"},
 	{"align", "billing-day", 0, false, "the month begins on the client's own day"},
 
-	{"count", "all", 0, true, "every request that is let through"},
-	{"count", "failures", 0, false, "only requests that the backend answers with an error"},
-	{"count", "successes", 0, false, "only the others"},
+	{"count", "all", IMAGE_COUNT_ALL, true, "every request that is let through"},
+	{"count", "failures", IMAGE_COUNT_FAILURES, true,
+	 "only those that the application answers with a `failure`"},
+	{"count", "successes", IMAGE_COUNT_SUCCESSES, true, "only the others"},
+
+	{"on_full", "evict", TABLE_EVICT, true,
+	 "the counter that holds the least is forgotten: someone gets a fresh allowance"},
+	{"on_full", "allow", TABLE_ALLOW, true, "the request passes, uncounted"},
+	{"on_full", "deny", TABLE_DENY, true, "the request is refused"},
 
 	{"mode", "enforce", IMAGE_ENFORCE, true, "requests over the limit are refused"},
 	{"mode", "shadow", IMAGE_SHADOW, true,
@@ -78,13 +89,20 @@ const struct word_value word_values[] = {
 	{"paths", "exact", true, true, "they do"},
 
 	{"headers", "x-ratelimit", IMAGE_HEADERS_X_RATELIMIT, true,
-	 "`X-RateLimit-Limit`, `X-RateLimit-Remaining`, `X-RateLimit-Reset`"},
+	 "`X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset`, a time in seconds since "
+	 "1970"},
+	{"headers", "x-ratelimit-delta", IMAGE_HEADERS_DELTA, true,
+	 "the same, but `X-RateLimit-Reset` is the seconds from now"},
+	{"headers", "github", IMAGE_HEADERS_GITHUB, true,
+	 "GitHub's: those of `x-ratelimit`, `X-RateLimit-Used` and `X-RateLimit-Resource`, the limit's name"},
 	{"headers", "ratelimit", IMAGE_HEADERS_RATELIMIT, true,
-	 "`RateLimit-Policy` and `RateLimit` (the IETF draft)"},
+	 "`RateLimit-Policy` and `RateLimit` (the IETF draft, 11)"},
+	{"headers", "draft-7", IMAGE_HEADERS_DRAFT_7, true,
+	 "the draft's older form: `RateLimit: limit=, remaining=, reset=` and `RateLimit-Policy`"},
+	{"headers", "draft-6", IMAGE_HEADERS_DRAFT_6, true,
+	 "one older still: `RateLimit-Limit`, `RateLimit-Remaining`, `RateLimit-Reset` and "
+	 "`RateLimit-Policy`"},
 	{"headers", "none", 0, true, "none of them; `Retry-After` is always sent with a refusal"},
-	{"headers", "github", 0, false, "with GitHub's `-Used` and `-Resource`"},
-	{"headers", "draft-6", 0, false, "the draft's older form"},
-	{"headers", "draft-7", 0, false, "the draft's older form"},
 
 	{"body", "json", IMAGE_BODY_JSON, true,
 	 "`{\"error\": …, \"retryAfter\": …, \"limit\": …}`; plain text for clients that do not take JSON"},

@@ -63,6 +63,16 @@ static inline uint64_t atomic_count(uint64_t *p)
 	return __atomic_add_fetch(p, 1, __ATOMIC_ACQ_REL);
 }
 
+static inline uint32_t atomic_count32(uint32_t *p)
+{
+	return __atomic_add_fetch(p, 1, __ATOMIC_ACQ_REL);
+}
+
+static inline bool atomic_cas32(uint32_t *p, uint32_t from, uint32_t to)
+{
+	return __atomic_compare_exchange_n(p, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
 static inline bool atomic_cas(uint64_t *p, uint64_t from, uint64_t to)
 {
 	return __atomic_compare_exchange_n(p, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);

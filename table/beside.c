@@ -11,32 +11,6 @@
 
 #include "table/file.h"
 
-static enum weir_error write_all(int fd, const char *bytes, size_t size, const struct why *why)
-{
-	for (size_t at = 0; at < size;) {
-		ssize_t put = pwrite(fd, bytes + at, size - at, (off_t)at);
-		if (put < 0 && errno != EINTR)
-			return why_error(why, errno == ENOSPC ? WEIR_NO_SPACE : WEIR_SYSTEM, "write: %s",
-					 strerror(errno));
-		if (put > 0)
-			at += (size_t)put;
-	}
-	return WEIR_OK;
-}
-
-static enum weir_error read_all(int fd, char *bytes, size_t size, const struct why *why)
-{
-	for (size_t at = 0; at < size;) {
-		ssize_t got = pread(fd, bytes + at, size - at, (off_t)at);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return why_error(why, WEIR_SYSTEM, "%s", got < 0 ? strerror(errno) : "it ends early");
-		at += (size_t)got;
-	}
-	return WEIR_OK;
-}
-
 static enum weir_error tell(const struct table *table, const char *suffix, enum weir_error error,
 			    const char *sentence, const struct why *why)
 {
@@ -55,7 +29,7 @@ enum weir_error table_beside_replace(struct table *table, const char *suffix, co
 	enum weir_error error = file_make(table->folder, size, &file, &inner);
 
 	if (error == WEIR_OK) {
-		error = write_all(file.fd, bytes, size, &inner);
+		error = file_write_all(file.fd, bytes, size, 0, &inner);
 		snprintf(name, sizeof name, "%s%s", table->name, suffix);
 		if (error == WEIR_OK)
 			error = file_name(&file, name, true, &taken, &inner);
@@ -75,7 +49,7 @@ static enum weir_error read_whole(int fd, size_t max, void **bytes, size_t *size
 	char *memory = malloc((size_t)st.st_size + !st.st_size);
 	if (!memory)
 		return WEIR_NO_MEMORY;
-	enum weir_error error = read_all(fd, memory, (size_t)st.st_size, why);
+	enum weir_error error = file_read_all(fd, memory, (size_t)st.st_size, 0, why);
 	if (error != WEIR_OK) {
 		free(memory);
 		return error;

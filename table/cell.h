@@ -11,13 +11,25 @@
 
 #include "table/probe.h"
 
-#define CELL_MARK (UINT64_C(1) << 62)
-#define CELL_HOLD (UINT64_C(1) << 61)
-#define CELL_DATA (CELL_HOLD - 1) /* what a cell says: 61 bits */
+#define CELL_MARK  PROBE_MARKED
+#define CELL_HOLD  (UINT64_C(1) << 61)
+#define CELL_MARKS (CELL_MARK | CELL_HOLD)
+#define CELL_DATA  (CELL_HOLD - 1) /* what a cell says: 61 bits */
 
 static inline bool cell_is(uint64_t w1)
 {
 	return (w1 & (LAYOUT_CLAIM | CELL_MARK)) == CELL_MARK;
+}
+
+static inline bool cell_is_hold(uint64_t w1)
+{
+	return (w1 & (LAYOUT_CLAIM | CELL_MARKS)) == CELL_MARKS;
+}
+
+/* Bits that a counter's word never has: neither claim nor cell. */
+static inline bool cell_is_counter(uint64_t w1)
+{
+	return w1 < CELL_MARK;
 }
 
 /* Bits that nobody can choose: the key is a keyed hash already, so an unkeyed mix of it and a small number will
@@ -48,10 +60,13 @@ struct cell {			      /* as read at one moment */
 enum probe_found cell_find(struct table *table, const struct table_key *derived, bool hold, uint32_t row,
 			   const struct ledger_row *mine, struct cell *out);
 
+/* Makes it absent. False: it has changed. */
+bool cell_remove(const struct cell *cell);
+
 enum cell_stored {
 	CELL_STORED,
 	CELL_CHANGED, /* not what was read: look again */
-	CELL_NO_ROOM, /* absent, and no slot to be had */
+	CELL_NO_ROOM, /* absent, and no slot to be had (insert.h) */
 };
 /* Puts `data` in its place, or into a new slot if it was absent (I1, I2). */
 enum cell_stored cell_store(struct table *table, const struct table_key *derived, bool hold, uint32_t row,

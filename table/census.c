@@ -2,21 +2,22 @@
 /* census: count what the slots hold at this moment. Nothing is written. */
 #include "table/census.h"
 
-#include "table/recall.h"
+#include "table/cell.h"
+#include "table/evict.h"
 
 static void count_slot(struct table *table, const struct slot *slot, uint64_t now, struct census *out)
 {
 	uint64_t w0 = atomic_get(&slot->w0), w1 = atomic_get(&slot->w1);
 	if (w0 == 0) {
 		out->empty++;
-	} else if (w1 & LAYOUT_CLAIM) {
-		out->claimed++;
 	} else {
-		const struct ledger_row *row = recall_row(table, (uint32_t)(w0 & LAYOUT_ROW_MASK));
-		if (row && !algo_recovered(&row->numbers, w1, now))
-			out->live++;
-		else
-			out->recovered++;
+		const struct ledger_row *row = recall_row(table, slot_row(w0));
+		enum evict_kind kind = evict_judge(table, row, w0, w1, now);
+		out->claimed += kind == EVICT_CLAIM;
+		out->recovered += kind == EVICT_RECOVERED;
+		out->live += kind >= EVICT_LIVE;
+		out->cells += kind >= EVICT_LIVE && cell_is(w1);
+		out->held += kind == EVICT_NEVER;
 	}
 }
 

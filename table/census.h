@@ -9,6 +9,7 @@
 struct census {
 	uint64_t bytes, slots, process_slots, processes; /* processes: slots whose owner is alive */
 	uint64_t live, recovered, claimed, empty;	 /* slots by what they hold now */
+	uint64_t cells, held; /* live ones: cells; those of them that processes hold */
 	uint64_t ledger_rows, ledger_bytes, generation;
 	uint64_t newest_generation_lag; /* generations the slowest live process is behind */
 };

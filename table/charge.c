@@ -6,8 +6,10 @@
  * deciding, a failed compare-and-swap means that one of them got on; without them it means damage.
  */
 #include "algo/step.h"
+#include "table/hold.h"
 #include "table/insert.h"
 #include "table/key.h"
+#include "table/log.h"
 #include "table/probe.h"
 
 #define TRIES	 1024u
@@ -18,6 +20,17 @@ static void nothing_known(struct table_look *out)
 {
 	memset(out, 0, sizeof *out);
 	out->allowed = true;
+}
+
+/* Of a plain counter. */
+static inline void answer(struct table_look *out, const struct algo_numbers *numbers, uint64_t state,
+			  bool allowed)
+{
+	out->numbers = *numbers;
+	out->state = state;
+	out->allowed = allowed;
+	out->held = out->used = 0;
+	out->fits_at = out->empty_at = 0;
 }
 
 /* Begin again. Waiting longer each time lets two that take each other's slots get out of step. */
@@ -45,8 +58,34 @@ known_find(const struct table *table, struct slot_pair *pair, uint64_t tag, uint
 		return (struct known){.numbers = NULL};
 	struct slot *slot = &pair->ways[__builtin_ctz(mask)];
 	uint64_t w0 = atomic_get(&slot->w0), w1 = atomic_get(&slot->w1);
-	bool usual = w0 == (tag | row) && !(w1 & LAYOUT_CLAIM);
+	/* Logs and what is in flight: the long way finds them, too. */
+	bool usual = w0 == (tag | row) && cell_is_counter(w1) && mine->numbers.kind < ALGO_SLIDING_LOG;
 	return (struct known){slot, w0, w1, usual ? &mine->numbers : NULL};
+}
+
+/* The kinds whose use is in cells. */
+static bool look_at_cells(struct table *table, const struct table_key *key, uint32_t row,
+			  const struct ledger_row *mine, const struct algo_time *t, uint32_t cost,
+			  struct table_look *out)
+{
+	if (mine->numbers.kind == ALGO_SLIDING_LOG)
+		log_peek(table, key, row, t, cost, out);
+	else if (mine->numbers.kind == ALGO_CONCURRENT)
+		hold_peek(table, key, row, t, cost, out);
+	else
+		return false;
+	return true;
+}
+
+static enum table_charge charge_cells(struct table *table, const struct table_key *key, uint32_t row,
+				      const struct ledger_row *mine, const struct algo_time *t, uint32_t cost,
+				      bool refuse, struct table_look *out)
+{
+	if (mine->numbers.kind == ALGO_SLIDING_LOG && refuse)
+		return log_charge(table, key, row, t, cost, NULL, out);
+	look_at_cells(table, key, row, mine, t, cost, out);
+	out->allowed = false;
+	return TABLE_REFUSED;
 }
 
 static void __attribute__((noinline)) peek(struct table *table, const struct table_key *key, uint32_t row,
@@ -61,12 +100,20 @@ static void __attribute__((noinline)) peek(struct table *table, const struct tab
 		const struct ledger_row *mine = recall_row(table, row);
 		if (!mine)
 			break;
+		if (look_at_cells(table, key, row, mine, t, cost, out))
+			return;
 		enum probe_found found = probe_find(table, pair, tag, row, mine, t, &at);
 		if (found == PROBE_STALE || (found == PROBE_FOUND && !slot_still(at.slot, at.w0, at.w1)))
 			continue;
+		/* A newer policy made it a log: so it is judged. */
+		if (at.numbers->kind == ALGO_SLIDING_LOG) {
+			log_peek(table, key, slot_row(at.keep), t, cost, out);
+			return;
+		}
 		struct algo_outcome outcome;
 		step_inline(at.numbers, at.state, t, cost, &outcome);
-		*out = (struct table_look){.numbers = *at.numbers, .state = at.state, .allowed = outcome.allowed};
+		*out = (struct table_look){
+			.numbers = *at.numbers, .state = at.state, .allowed = outcome.allowed};
 		return;
 	}
 	nothing_known(out);
@@ -80,9 +127,7 @@ void table_peek(struct table *table, const struct table_key *key, uint32_t row, 
 	struct algo_outcome outcome;
 	if (__builtin_expect(at.numbers && slot_still(at.slot, at.w0, at.w1), 1)) {
 		step_inline(at.numbers, at.w1, t, cost, &outcome);
-		out->numbers = *at.numbers;
-		out->state = at.w1;
-		out->allowed = outcome.allowed;
+		answer(out, at.numbers, at.w1, outcome.allowed);
 	} else {
 		peek(table, key, row, t, cost, out);
 	}
@@ -106,29 +151,35 @@ move(struct table *table, const struct table_key *key, uint32_t row, const struc
 		const struct ledger_row *mine = recall_row(table, row);
 		if (__builtin_expect(!mine || table->read_only, 0))
 			break;
+		if (__builtin_expect(mine->numbers.kind >= ALGO_SLIDING_LOG, 0))
+			return charge_cells(table, key, row, mine, t, cost, refuse, out);
 
 		enum probe_found found = probe_find(table, pair, tag, row, mine, t, &at);
 		if (__builtin_expect(found == PROBE_STALE, 0))
 			continue;
+		if (__builtin_expect(at.numbers->kind >= ALGO_SLIDING_LOG, 0)) /* by a newer policy */
+			return charge_cells(table, key, slot_row(at.keep),
+					    recall_row(table, slot_row(at.keep)), t, cost, refuse, out);
 		if (refuse) {
 			step_inline(at.numbers, at.state, t, cost, &outcome);
 		} else {
 			outcome.state = algo_punish(at.numbers, at.state, t, cost);
 			outcome.allowed = outcome.state != at.state;
 		}
-		out->numbers = *at.numbers;
-		out->allowed = refuse && outcome.allowed;
+		answer(out, at.numbers, at.state, refuse && outcome.allowed);
 		if (!outcome.allowed || cost == 0) { /* nothing to write */
 			if (found == PROBE_FOUND && !slot_still(at.slot, at.w0, at.w1))
 				continue;
-			out->state = at.state;
 			if (!outcome.allowed)
 				key_shun(table, index);
 			return out->allowed ? TABLE_CHARGED : TABLE_REFUSED;
 		}
 
 		if (__builtin_expect(found == PROBE_ABSENT, 0)) {
-			if (!insert_claim(table, pair, tag, row, mine, t->now, &claim))
+			enum insert_made made = insert_try(table, pair, tag, row, mine, 0, t->now, &claim);
+			if (made == INSERT_FULL)
+				break;
+			if (made == INSERT_AGAIN)
 				continue;
 			/* I1: only now, and only from the very claim that was looked around from. */
 			if (!atomic_cas_pair(&claim.slot->w0, claim.w0, claim.w1, tag | row, outcome.state))
@@ -148,6 +199,7 @@ move(struct table *table, const struct table_key *key, uint32_t row, const struc
 		return refuse ? TABLE_CHARGED : TABLE_REFUSED;
 	}
 	nothing_known(out);
+	stats_add(&table->area->process.no_room, 1);
 	return TABLE_NO_ROOM;
 }
 
@@ -171,9 +223,7 @@ enum table_charge table_charge(struct table *table, const struct table_key *key,
 		if (!outcome.allowed)
 			key_shun(table, index);
 	}
-	out->numbers = *at.numbers;
-	out->state = outcome.state;
-	out->allowed = outcome.allowed;
+	answer(out, at.numbers, outcome.state, outcome.allowed);
 	return outcome.allowed ? TABLE_CHARGED : TABLE_REFUSED;
 }
 
@@ -183,8 +233,8 @@ void table_punish(struct table *table, const struct table_key *key, uint32_t row
 	move(table, key, row, t, cost, false, out);
 }
 
-void table_uncharge(struct table *table, const struct table_key *key, uint32_t row,
-		     const struct algo_time *t, uint64_t charged_at, uint32_t cost)
+void table_uncharge(struct table *table, const struct table_key *key, uint32_t row, const struct algo_time *t,
+		    uint64_t charged_at, uint32_t cost)
 {
 	struct slot_pair *pair = slot_pair(table, key);
 	uint64_t tag = slot_tag(key);
@@ -198,6 +248,11 @@ void table_uncharge(struct table *table, const struct table_key *key, uint32_t r
 		enum probe_found found = probe_find(table, pair, tag, row, mine, t, &at);
 		if (found == PROBE_STALE)
 			continue;
+		if (at.numbers->kind == ALGO_SLIDING_LOG) {
+			struct log_taken taken = {0, log_stamp(at.numbers, charged_at)};
+			log_uncharge(table, key, slot_row(at.keep), t, &taken, cost);
+			return;
+		}
 		if (found == PROBE_ABSENT) /* evicted: an absent key owes nothing */
 			return;
 		uint64_t state = algo_give_back(at.numbers, at.state, t, charged_at, cost);

@@ -8,13 +8,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/timex.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "table/atomic.h"
-#include "table/handle.h"
+#include "table/clock.h"
 
-#define SECOND	 UINT64_C(1000000000)
+#define SECOND	 CLOCK_SECOND
 #define BEGIN_NS (UINT64_C(1) << 40) /* 18 minutes: far from 0, so that early times subtract without care */
 #define LOCK_AT	 (offsetof(struct layout_header, clock))
 
@@ -58,6 +59,16 @@ static void boot_id(uint64_t id[2])
 	}
 }
 
+void clock_read(struct clock_reading *out)
+{
+	struct timex kernel = {0}; /* modes 0: only looks */
+	boot_id(out->boot);
+	out->boottime = read_clock(CLOCK_BOOTTIME) - namespace_shift();
+	out->wall = read_clock(CLOCK_REALTIME);
+	int state = adjtimex(&kernel);
+	out->synced = state >= 0 && state != TIME_ERROR && !(kernel.status & STA_UNSYNC);
+}
+
 void clock_begin(struct layout_header *header)
 {
 	struct layout_clock *clock = &header->clock;
@@ -65,6 +76,20 @@ void clock_begin(struct layout_header *header)
 	clock->offset = (int64_t)BEGIN_NS - (read_clock(CLOCK_BOOTTIME) - namespace_shift());
 	clock->stamp = BEGIN_NS;
 	clock->wall = (uint64_t)read_clock(CLOCK_REALTIME);
+}
+
+void clock_go_on(struct layout_header *header, const struct clock_then *then,
+		 const struct clock_reading *reading, const struct clock_bridge *bridge)
+{
+	header->clock = (struct layout_clock){
+		.boot = {reading->boot[0], reading->boot[1]},
+		.offset = bridge->offset,
+		.stamp = bridge->now,
+		.wall = (uint64_t)reading->wall,
+		.then = then->time,
+		.then_wall = then->wall,
+		.pending = !bridge->believed,
+	};
 }
 
 /* Held by openers only, for microseconds, and dropped by the kernel if one is killed. */
@@ -114,23 +139,40 @@ enum weir_error clock_open(struct table *table)
 	if (now < 0 || now >= (__int128)ALGO_TIME_MAX)
 		return WEIR_DAMAGED;
 	table->clock.offset = offset - shift;
+	table->clock.shift = shift;
 	table->clock.next = 0;
 	table->clock.last = 0;
 	return WEIR_OK;
 }
 
-/* Once a second: the wall clock may have been set, and the stamp must not fall behind. */
-static void refresh(struct table *table, uint64_t now)
+/* Table time may have jumped forward (table_catch_up). Only forward (I9), and not beyond what algo can count. */
+static void adopt(struct table *table)
 {
+	int64_t ours = table->clock.offset, offset;
+	offset = (int64_t)atomic_get((const uint64_t *)&table->header->clock.offset);
+	__int128 jump = (__int128)offset - table->clock.shift - ours;
+	if (jump > 0 && jump < (__int128)(ALGO_TIME_MAX - 1 - table->clock.last)) {
+		table->clock.offset = ours + (int64_t)jump;
+		table->clock.last += (uint64_t)jump;
+	}
+}
+
+/* Once a second: the wall clock may have been set, and the stamp must not fall behind. */
+static uint64_t refresh(struct table *table, uint64_t now)
+{
+	adopt(table);
+	if (table->clock.last > now)
+		now = table->clock.last;
 	table->clock.wall = read_clock(CLOCK_REALTIME) - (int64_t)now;
 	table->clock.next = now + SECOND;
-	if (table->read_only)
-		return;
+	if (!table->process) /* one that has retired but has tickets still charges */
+		return now;
 	struct layout_clock *clock = &table->header->clock;
 	uint64_t stamp = atomic_peek(&clock->stamp);
 	/* I9: forward only. If it fails, another process has just done it. */
 	if (stamp < now && atomic_cas(&clock->stamp, stamp, now))
 		atomic_poke(&clock->wall, (uint64_t)(table->clock.wall + (int64_t)now));
+	return now;
 }
 
 void table_time(struct table *table, struct algo_time *out)
@@ -140,7 +182,43 @@ void table_time(struct table *table, struct algo_time *out)
 		now = table->clock.last;
 	table->clock.last = now;
 	if (__builtin_expect(now >= table->clock.next, 0))
-		refresh(table, now);
+		now = refresh(table, now);
 	out->now = now;
 	out->wall = table->clock.wall;
+}
+
+uint64_t clock_catch_up(struct table *table, struct table_watch *watch, const struct clock_reading *reading)
+{
+	struct layout_clock *clock = &table->header->clock;
+	uint64_t jump = 0;
+	struct algo_time t;
+	bool settled;
+
+	if (table->read_only || !atomic_get(&clock->pending) || !lock(table->fd, F_WRLCK))
+		return 0;
+	uint64_t wall = atomic_peek(&clock->then_wall), time = atomic_peek(&clock->then);
+	table->clock.next = 0;
+	table_time(table, &t);
+	if (atomic_get(&clock->pending) && wall <= INT64_MAX && time <= t.now) {
+		const struct clock_then then = {.time = time, .wall = wall};
+		jump = clock_earned(&then, reading, t.now, watch, &settled);
+		/* I9: the offset grows. Killed in between: the next one finds nothing more to make up. */
+		if (jump)
+			atomic_set((uint64_t *)&clock->offset,
+				   (uint64_t)(table->clock.offset + table->clock.shift + (int64_t)jump));
+		if (settled)
+			atomic_set(&clock->pending, 0);
+		table->clock.next = 0;
+	}
+	lock(table->fd, F_UNLCK);
+	return jump;
+}
+
+uint64_t table_catch_up(struct table *table, struct table_watch *watch)
+{
+	struct clock_reading reading;
+	if (!atomic_get(&table->header->clock.pending))
+		return 0;
+	clock_read(&reading);
+	return clock_catch_up(table, watch, &reading);
 }

@@ -13,24 +13,52 @@
 #include "table/evict.h"
 
 #include "algo/wide.h"
-#include "table/recall.h"
-#include "table/slot.h"
+#include "table/hold.h"
+#include "table/log_ring.h"
 
-static enum evict_kind judge(const struct ledger_row *row, uint64_t w0, uint64_t w1, uint64_t now)
+static bool is_log(const struct ledger_row *row)
+{
+	return row->numbers.kind == ALGO_SLIDING_LOG;
+}
+
+/* Nothing is remembered in it any more. A row nobody knows is damage, worth nothing. A cell of a log ends as its own
+ * row says: like every counter, it is under new numbers only when somebody has asked for its key. */
+static bool recovered(const struct ledger_row *row, uint64_t w1, uint64_t now)
+{
+	if (!row)
+		return true;
+	if (cell_is(w1))
+		return !is_log(row) || log_cell_end(w1) <= now;
+	return is_log(row) ? log_ring_until(w1) <= now : algo_recovered(&row->numbers, w1, now);
+}
+
+enum evict_kind evict_judge(struct table *table, const struct ledger_row *row, uint64_t w0, uint64_t w1,
+			    uint64_t now)
 {
 	if (w0 == 0)
 		return EVICT_EMPTY;
 	if (w1 & LAYOUT_CLAIM)
 		return EVICT_CLAIM;
-	if (!row || algo_recovered(&row->numbers, w1, now)) /* a row nobody knows: damage, worth nothing */
-		return EVICT_RECOVERED;
-	return EVICT_LIVE;
+	if (cell_is_hold(w1))
+		return hold_dead(table, w1, now) ? EVICT_RECOVERED : EVICT_NEVER;
+	return recovered(row, w1, now) ? EVICT_RECOVERED : EVICT_LIVE;
 }
 
-/* At most 2^64 * 2^64. The rank can be a little early, but a live slot has time left. */
+/* At most 2^64 * 2^64. The rank can be a little early, but a live slot has time left. A cell of a log weighs what
+ * was used with its admission, and the ring word what was used with the newest: it outlives its cells. */
 static wide worth(const struct algo_numbers *numbers, uint64_t w1, uint64_t now)
 {
-	uint64_t used = algo_used(numbers, w1, now), at = algo_rank(numbers, w1);
+	uint64_t used, at;
+	if (cell_is(w1)) {
+		used = UINT32_MAX >> log_cell_share(w1);
+		at = log_cell_end(w1);
+	} else if (numbers->kind == ALGO_SLIDING_LOG) {
+		used = UINT32_MAX >> log_ring_share(w1);
+		at = log_ring_until(w1);
+	} else {
+		used = algo_used(numbers, w1, now);
+		at = algo_rank(numbers, w1);
+	}
 	return (wide)(used * used) * (at > now ? at - now : 1);
 }
 
@@ -42,8 +70,8 @@ bool evict_choose(struct table *table, struct slot_pair *pair, uint64_t now, str
 		struct slot *slot = &pair->ways[i];
 		uint64_t w0 = atomic_get(&slot->w0), w1 = atomic_get(&slot->w1);
 		const struct ledger_row *row = recall_row(table, slot_row(w0));
-		enum evict_kind kind = judge(row, w0, w1, now);
-		if (out->slot && kind > out->kind)
+		enum evict_kind kind = evict_judge(table, row, w0, w1, now);
+		if (kind == EVICT_NEVER || (out->slot && kind > out->kind))
 			continue;
 		wide rank = kind == EVICT_LIVE ? worth(&row->numbers, w1, now) : 0;
 		if (out->slot && kind == out->kind && rank >= least)

@@ -40,6 +40,10 @@ enum weir_error file_name(struct file_new *file, const char *name, bool replace,
 /* Closes it; if it was not named, nothing remains. */
 void file_drop(struct file_new *file);
 
+/* Writes or reads all of it at `at`, however the kernel portions it. WEIR_NO_SPACE: a full disk. */
+enum weir_error file_write_all(int fd, const void *bytes, size_t size, uint64_t at, const struct why *why);
+enum weir_error file_read_all(int fd, void *bytes, size_t size, uint64_t at, const struct why *why);
+
 /* Reserves room to `size` bytes. */
 enum weir_error file_reserve(int fd, uint64_t size, const struct why *why);
 

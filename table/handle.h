@@ -18,6 +18,7 @@
 #define HANDLE_CHUNKS	  ((LEDGER_ROW_MAX + 1u) / HANDLE_CHUNK_ROWS)
 #define HANDLE_SHUN	  64u /* recent pairs that refused: see key.c */
 
+struct process_seen;  /* process.c: what is known of the owners of process slots */
 struct ledger_writer; /* ledger_file.h: what a publisher holds while it has the lock */
 
 struct handle_ledger {
@@ -34,6 +35,7 @@ struct handle_ledger {
 
 struct handle_clock {
 	int64_t offset; /* table time = CLOCK_BOOTTIME + offset */
+	int64_t shift;	/* of our time namespace: the header's offset is `offset` + `shift` */
 	uint64_t next;	/* table time at which wall and stamp are refreshed */
 	int64_t wall;	/* wall clock - table time */
 	uint64_t last;	/* last table time told: never step back */
@@ -69,15 +71,16 @@ struct table {
 	ino_t inode;
 	bool replaced;
 	uint64_t look_again; /* table time of the next look at the path */
+	uint64_t moved;	     /* the header's word when it was last looked at */
 	char *path;
 	const char *name; /* last component of path */
 	char stat_name[LEDGER_NAME_MAX];
+	struct process_seen *seen; /* of each process slot; NULL: none yet */
+	struct handle_tickets {	   /* oldest first */
+		struct table_ticket *first, *last;
+	} reserved, in_flight;
+	uint32_t held; /* tickets in both */
 };
-
-/* clock.c. Continues table time if this is the first opening since a boot. */
-enum weir_error clock_open(struct table *table);
-/* Sets the clock of a table under construction; `header` is private memory. */
-void clock_begin(struct layout_header *header);
 
 /* process.c: takes and gives back a process slot. */
 enum weir_error process_open(struct table *table);
@@ -85,6 +88,16 @@ void process_close(struct table *table);
 /* Statistics of one's own where nobody reads them. False: out of memory. */
 bool process_do_without(struct table *table);
 bool process_alive(struct table *table, uint32_t index);
+/* Is the process slot still that of its `owner` (the low HOLD_OWNER_BITS of process_line.owners)? Whatever the numbers
+ * are. No is for ever; yes is remembered for a second of table time `now`. */
+bool process_owns(struct table *table, uint32_t index, uint32_t owner, uint64_t now);
+/* The owner that this handle is, as process_owns wants it. */
+uint32_t process_owner(const struct table *table);
+/* Surely without an owner, as far as is known without asking the kernel. */
+bool process_gone(const struct table *table, uint32_t index, uint32_t owners);
+
+/* ticket.c: the handle is being closed. None of its tickets is live any more. */
+void ticket_close(struct table *table);
 
 /* ledger_read.c: the handle's own part; nothing is mapped before a row is asked for. */
 void ledger_open(struct table *table);

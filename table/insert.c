@@ -9,8 +9,9 @@
  */
 #include "table/insert.h"
 
+#include "table/cell.h"
 #include "table/evict.h"
-#include "table/probe.h"
+#include "table/full.h"
 
 /* A word no claim has borne before: the counter belongs to the process slot and outlives its owners, and it
  * has moved on before the claim can be seen (I4). Atomic although the process slot has one owner: a program
@@ -48,32 +49,48 @@ static bool adopt(struct table *table, struct slot_pair *pair, uint64_t tag, uin
 	return false;
 }
 
-static bool take(struct table *table, struct slot_pair *pair, uint64_t tag, uint32_t row,
-		 const struct ledger_row *mine, uint64_t now, struct insert_claim *out)
+/* The key itself, charged. A claim says nothing about marks: whoever charges it decides. */
+static bool charged(uint64_t w1, uint64_t mark)
+{
+	return !(w1 & LAYOUT_CLAIM) && (w1 & CELL_MARKS) == mark;
+}
+
+static enum insert_made take(struct table *table, struct slot_pair *pair, uint64_t tag, uint32_t row,
+			     const struct ledger_row *mine, uint64_t mark, uint64_t now,
+			     struct insert_claim *out)
 {
 	struct evict_victim victim;
 	if (!evict_choose(table, pair, now, &victim))
-		return false;
+		return INSERT_AGAIN;
+	if (!victim.slot)
+		return INSERT_FULL;
 	/* The key itself, charged since the probe, and with one charge often the first to recover: to take
 	 * that would forget the charge. */
-	if (slot_has_tag(victim.w0, tag) && probe_same(table, mine, row, victim.w0))
-		return false;
+	if (slot_has_tag(victim.w0, tag) && charged(victim.w1, mark) &&
+	    probe_same(table, mine, row, victim.w0))
+		return INSERT_AGAIN;
+	if (victim.kind == EVICT_LIVE && full_wants(mine) != TABLE_EVICT)
+		return INSERT_FULL;
 	*out = (struct insert_claim){victim.slot, tag | row, fresh_claim(table)};
 	/* I3: the claim holds nothing, so a death from here on costs nobody anything. */
 	if (!atomic_cas_pair(&victim.slot->w0, victim.w0, victim.w1, out->w0, out->w1))
-		return false;
+		return INSERT_AGAIN;
 	if (victim.kind == EVICT_RECOVERED)
 		stats_add(&table->area->process.evicted, 1);
 	else if (victim.kind == EVICT_LIVE)
 		stats_add(&table->area->process.evicted_live, 1);
-	return true;
+	return INSERT_MADE;
 }
 
-bool insert_claim(struct table *table, struct slot_pair *pair, uint64_t tag, uint32_t row,
-		  const struct ledger_row *mine, uint64_t now, struct insert_claim *out)
+enum insert_made insert_try(struct table *table, struct slot_pair *pair, uint64_t tag, uint32_t row,
+			    const struct ledger_row *mine, uint64_t mark, uint64_t now,
+			    struct insert_claim *out)
 {
-	if (!adopt(table, pair, tag, row, mine, out) && !take(table, pair, tag, row, mine, now, out))
-		return false;
+	if (!adopt(table, pair, tag, row, mine, out)) {
+		enum insert_made taken = take(table, pair, tag, row, mine, mark, now, out);
+		if (taken != INSERT_MADE)
+			return taken;
+	}
 
 	/* The whole pair once more, now that out->w1 has been seen in its place (or put there). */
 	struct insert_claim twins[LAYOUT_WAYS];
@@ -84,12 +101,14 @@ bool insert_claim(struct table *table, struct slot_pair *pair, uint64_t tag, uin
 			continue;
 		if (twin->slot == out->slot) {
 			if (twin->w1 != out->w1)
-				return false;
-		} else if (!(twin->w1 & LAYOUT_CLAIM) || twin->slot < out->slot) {
+				return INSERT_AGAIN;
+		} else if (!(twin->w1 & LAYOUT_CLAIM) && !charged(twin->w1, mark)) {
+			continue; /* a tag two keys share: one in 2^40 */
+		} else if (charged(twin->w1, mark) || twin->slot < out->slot) {
 			/* Someone has charged, or stands lower: theirs stays. Of two who look at each other
 			 * both agree which is the lower, and one of them must have seen the other. */
 			away(out);
-			return false;
+			return INSERT_AGAIN;
 		} else {
 			count++;
 		}
@@ -98,6 +117,6 @@ bool insert_claim(struct table *table, struct slot_pair *pair, uint64_t tag, uin
 	 * will see ours, or what it became. */
 	for (unsigned i = 0; i < count; i++)
 		if (!away(&twins[i]))
-			return false;
-	return !recall_stale(table);
+			return INSERT_AGAIN;
+	return recall_stale(table) ? INSERT_AGAIN : INSERT_MADE;
 }

@@ -111,7 +111,9 @@ struct layout_published {      /* read-mostly: written when a policy is publishe
 	uint64_t generation;   /* of the published policy */
 	uint64_t ledger_epoch; /* counts reuses of ledger rows: remembered rows of older epochs are void (I8)
 				*/
-	uint64_t spare[6];
+	uint64_t before;       /* generation of the snapshot it was made from: the next one is newer (I7) */
+	uint64_t moved;	       /* another table has taken its place at the path: look now */
+	uint64_t spare[4];
 } __attribute__((aligned(64)));
 
 struct layout_clock {	  /* T12; offset and boot are written under a lock, at most once a boot */
@@ -119,19 +121,31 @@ struct layout_clock {	  /* T12; offset and boot are written under a lock, at mos
 	int64_t offset;	  /* table time = CLOCK_BOOTTIME + offset */
 	uint64_t stamp;	  /* table time, at most a second behind any charge */
 	uint64_t wall;	  /* wall clock at `stamp`, ns; for snapshots */
-	uint64_t spare[3];
+	uint64_t then;	  /* loaded from a snapshot: table time and wall clock when it was taken */
+	uint64_t then_wall;
+	uint64_t pending; /* 1: the wall clock was not believed in full then (clock.h) */
 } __attribute__((aligned(64)));
+
+struct layout_restored { /* what became of a snapshot; written before the file has a name, never again */
+	uint64_t made;	 /* 1: it was to be loaded */
+	uint64_t entries, expired, refused, crowded, age_ns, bridged_ns, same_boot;
+	char why[200];
+};
+#define LAYOUT_RESTORED_AT 512
 
 struct layout_header {
 	struct layout_fixed fixed;
-	unsigned char room[1024 - sizeof(struct layout_fixed)];
+	unsigned char room[LAYOUT_RESTORED_AT - sizeof(struct layout_fixed)];
+	struct layout_restored restored;
+	unsigned char room2[1024 - LAYOUT_RESTORED_AT - sizeof(struct layout_restored)];
 	struct layout_published published;
 	unsigned char gap[64]; /* adjacent-line prefetch: keep the clock's writes away from `published` */
 	struct layout_clock clock;
 };
-static_assert(sizeof(struct layout_fixed) < 1024 && sizeof(struct layout_header) <= LAYOUT_PAGE,
+static_assert(sizeof(struct layout_fixed) < LAYOUT_RESTORED_AT && sizeof(struct layout_header) <= LAYOUT_PAGE,
 	      "the header is the first page");
-static_assert(offsetof(struct layout_header, published) == 1024 &&
+static_assert(offsetof(struct layout_header, restored) == LAYOUT_RESTORED_AT &&
+		      offsetof(struct layout_header, published) == 1024 &&
 		      offsetof(struct layout_header, clock) == 1152,
 	      "a file format");
 

@@ -25,7 +25,8 @@ struct ledger_row {	     /* 64 bytes, a file format */
 
 #define LEDGER_FULL_MASK 3u /* enum table_full */
 
-/* One publisher at a time (flock on the ledger file). Waits at most `timeout_ms`. */
+/* One publisher at a time (flock on the ledger file). Waits at most `timeout_ms`. WEIR_NOT_FOUND: another table has
+ * taken this one's place (table_replaced): open that. */
 enum weir_error ledger_lock(struct table *table, unsigned timeout_ms);
 void ledger_unlock(struct table *table);
 

@@ -97,6 +97,14 @@ static bool ours(const struct table *table, const struct ledger_writer *writer)
 	       header->table_id == table->table_id && header->count <= writer->capacity;
 }
 
+/* Another table has this one's place: the ledger there is its ledger, and what would be published here nobody reads. */
+static bool superseded(const struct table *table)
+{
+	struct stat named;
+	return fstatat(table->folder, table->name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       (named.st_ino != table->inode || named.st_dev != table->device);
+}
+
 static void drop(struct ledger_writer *writer)
 {
 	if (writer->map)
@@ -131,7 +139,9 @@ static enum weir_error try_lock(struct table *table, unsigned *timeout_ms, struc
 		error = create(table, false);
 	} else if (error == WEIR_OK && (error = wait_for(writer->fd, timeout_ms)) == WEIR_OK &&
 		   current(table, writer)) {
-		if (!ledger_map(writer) || !ours(table, writer)) {
+		if (superseded(table)) {
+			error = WEIR_NOT_FOUND;
+		} else if (!ledger_map(writer) || !ours(table, writer)) {
 			error = create(table, true);
 		} else {
 			if (ledger_header(writer)->count == 0)

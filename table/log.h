@@ -30,4 +30,7 @@ enum table_charge log_charge(struct table *table, const struct table_key *key, u
 void log_uncharge(struct table *table, const struct table_key *key, uint32_t row, const struct algo_time *t,
 		  const struct log_taken *taken, uint32_t cost);
 
+/* The stamp of what was charged at `charged_at`, if nobody with a clock ahead of it had been there before. */
+uint64_t log_stamp(const struct algo_numbers *numbers, uint64_t charged_at);
+
 #endif

@@ -8,36 +8,15 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "table/atomic.h"
-#include "table/file.h"
+#include "table/clock.h"
 #include "table/geometry.h"
+#include "table/make.h"
 
-#ifndef MADV_COLLAPSE
-#define MADV_COLLAPSE 25
-#endif
-#define COLLAPSE_MAX (UINT64_C(1) << 30) /* more takes too long for an opening */
-#define LOOK_NS	     UINT64_C(1000000000)
-
-/* ---- making ---- */
-
-static bool random_bytes(void *out, size_t size)
-{
-	return getrandom(out, size, 0) == (ssize_t)size;
-}
-
-/* Huge pages make random lookups 8 to 20 % cheaper. On tmpfs they must be asked for, and only here, before
- * anyone has the file mapped; where the kernel cannot, nothing is lost. */
-static void collapse(void *map, const struct layout_section *slots)
-{
-	uintptr_t at = ((uintptr_t)map + slots->offset + LAYOUT_HUGE - 1) / LAYOUT_HUGE * LAYOUT_HUGE;
-	uintptr_t end = (uintptr_t)map + slots->offset + slots->size;
-	if (slots->size <= COLLAPSE_MAX && at < end && (end - at) / LAYOUT_HUGE)
-		madvise((void *)at, (end - at) / LAYOUT_HUGE * LAYOUT_HUGE, MADV_COLLAPSE);
-}
+#define LOOK_NS UINT64_C(1000000000)
 
 /* Maps so that the slots' huge pages in the file meet huge pages of the address space. */
 static unsigned char *map_file(int fd, uint64_t size, bool write)
@@ -61,46 +40,9 @@ static unsigned char *map_file(int fd, uint64_t size, bool write)
 	return map;
 }
 
-static enum weir_error fill(int fd, struct layout_fixed *fixed, const struct why *why)
-{
-	if (!random_bytes(&fixed->table_id, sizeof fixed->table_id) ||
-	    !random_bytes(fixed->secret, sizeof fixed->secret) ||
-	    !random_bytes(fixed->digest_secret, sizeof fixed->digest_secret))
-		return why_error(why, WEIR_SYSTEM, "getrandom: %s", strerror(errno));
-	fixed->check = geometry_checksum(fixed);
-	unsigned char *map = map_file(fd, fixed->file_size, true);
-	if (!map)
-		return why_error(why, WEIR_NO_MEMORY, "mmap: %s", strerror(errno));
-	struct layout_header *header = (struct layout_header *)(void *)map;
-	header->fixed = *fixed;
-	clock_begin(header);
-	collapse(map, &fixed->sections[LAYOUT_SLOTS]);
-	munmap(map, fixed->file_size);
-	return WEIR_OK;
-}
-
-static enum weir_error create(const struct table_options *options, int folder, const char *name,
-			      const struct why *why)
-{
-	struct layout_fixed fixed;
-	struct file_new file;
-	bool taken;
-	uint64_t size = options->size ? options->size : TABLE_SIZE_DEFAULT;
-	enum weir_error error = geometry_plan(size, options->process_slots, &fixed, why);
-	if (error == WEIR_OK)
-		error = file_make(folder, fixed.file_size, &file, why);
-	if (error != WEIR_OK)
-		return error;
-	error = fill(file.fd, &fixed, why);
-	if (error == WEIR_OK)
-		error = file_name(&file, name, false, &taken, why);
-	file_drop(&file);
-	return error;
-}
-
 /* ---- opening ---- */
 
-static enum weir_error attach(struct table *table, const struct why *why)
+enum weir_error open_attach(struct table *table, const struct why *why)
 {
 	struct stat st;
 	struct layout_fixed fixed;
@@ -157,7 +99,7 @@ static enum weir_error join(struct table *table, const struct why *why)
 	return WEIR_OK;
 }
 
-static enum weir_error open_path(const struct table_options *options, struct table *table,
+static enum weir_error open_path(const struct table_options *options, struct table *table, bool *made,
 				 const struct why *why)
 {
 	enum weir_error error = file_folder(table->path, options->create, &table->folder, &table->name, why);
@@ -166,10 +108,11 @@ static enum weir_error open_path(const struct table_options *options, struct tab
 		error = file_open(table->folder, table->name, !options->read_only, &table->fd, why);
 		if (error != WEIR_NOT_FOUND || !options->create || try == 8)
 			break;
-		error = create(options, table->folder, table->name, why);
+		error = make_missing(options, table->folder, table->name, why);
+		*made = true;
 	}
 	if (error == WEIR_OK)
-		error = attach(table, why);
+		error = open_attach(table, why);
 	if (error == WEIR_OK)
 		error = join(table, why);
 	return error;
@@ -180,6 +123,8 @@ enum weir_error table_open(const struct table_options *options, struct table **o
 	char sentence[512] = "";
 	const struct why inner = {sentence, sizeof sentence}, outer = {why, size};
 	struct table *table = NULL;
+	struct table_restored restored;
+	bool made = false;
 	*out = NULL;
 	if (posix_memalign((void **)&table, 64, sizeof *table) != 0)
 		return why_error(&outer, WEIR_NO_MEMORY, "%s: out of memory", options->path);
@@ -187,13 +132,18 @@ enum weir_error table_open(const struct table_options *options, struct table **o
 	table->fd = table->folder = table->ledger.fd = -1;
 	table->read_only = options->read_only;
 	table->path = strdup(options->path);
-	enum weir_error error = table->path ? open_path(options, table, &inner) : WEIR_NO_MEMORY;
+	enum weir_error error = table->path ? open_path(options, table, &made, &inner) : WEIR_NO_MEMORY;
 	if (error != WEIR_OK) {
 		why_error(&outer, error, "%s: %s", options->path,
 			  sentence[0] ? sentence : weir_error_sentence(error));
 		table_close(&table);
 		return error;
 	}
+	/* A snapshot that cannot be loaded never stands in the way, but is not passed over in silence. */
+	if (made && table_restored(table, &restored))
+		why_error(&outer, WEIR_OK, "%s", restored.why);
+	else if (why && size)
+		*why = '\0';
 	*out = table;
 	return WEIR_OK;
 }
@@ -236,8 +186,11 @@ void table_default_path(const char *name_space, unsigned uid, char *path, size_t
 bool table_replaced(struct table *table, uint64_t now)
 {
 	struct stat st;
-	if (table->replaced || now < table->look_again)
+	/* Who puts another in its place says so: a word that stands where each decision looks anyway. */
+	uint64_t moved = atomic_peek(&table->header->published.moved);
+	if (table->replaced || (now < table->look_again && moved == table->moved))
 		return table->replaced;
+	table->moved = moved;
 	table->look_again = now + LOOK_NS;
 	if (stat(table->path, &st) == 0)
 		table->replaced = st.st_dev != table->device || st.st_ino != table->inode;

@@ -6,6 +6,8 @@
 #include "table/recall.h"
 #include "table/slot.h"
 
+#define PROBE_MARKED (UINT64_C(1) << 62) /* from here on a word is no counter's: a claim, or a cell (cell.h) */
+
 struct probe { /* a charged slot of the key, as read at one moment */
 	struct slot *slot;
 	uint64_t w0, w1;		    /* what it held */
@@ -37,7 +39,7 @@ probe_find(struct table *table, struct slot_pair *pair, uint64_t tag, uint32_t r
 	for (unsigned mask = slot_matches(pair, tag); mask; mask &= mask - 1) {
 		struct slot *slot = &pair->ways[__builtin_ctz(mask)];
 		uint64_t w0 = atomic_get(&slot->w0), w1 = atomic_get(&slot->w1);
-		if (w1 & LAYOUT_CLAIM) /* nobody has charged it: it holds nothing (I3) */
+		if (w1 >= PROBE_MARKED) /* nobody has charged it: it holds nothing (I3); or a cell */
 			continue;
 		if (__builtin_expect((w0 ^ tag) == row, 1)) {
 			*at = (struct probe){slot, w0, w1, w0, w1, &mine->numbers, false};

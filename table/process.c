@@ -13,7 +13,15 @@
 #include <unistd.h>
 
 #include "table/atomic.h"
-#include "table/handle.h"
+#include "table/hold.h"
+
+#define SEEN_NS UINT64_C(1000000000) /* how long one who was alive is believed to be */
+
+struct process_seen {
+	uint32_t owners; /* as its line said; 0: not asked yet */
+	bool alive;
+	uint64_t at; /* table time */
+};
 
 static struct flock byte_of(const struct table *table, uint32_t index, short type)
 {
@@ -42,17 +50,22 @@ enum weir_error process_open(struct table *table)
 {
 	for (uint32_t i = 0; i < table->process_slots; i++) {
 		struct flock range = byte_of(table, i, F_WRLCK);
-		if (fcntl(table->fd, F_OFD_SETLK, &range) != 0) {
-			if (errno == EAGAIN || errno == EACCES)
-				continue;
-			return WEIR_SYSTEM;
-		}
 		struct process_line *line = &table->processes[i];
+		if (fcntl(table->fd, F_OFD_SETLK, &range) != 0) {
+			if (errno != EAGAIN && errno != EACCES)
+				return WEIR_SYSTEM;
+			/* I15: whoever has it may not have come to count itself. Nobody may be behind a line
+			 * that looks as if it never had an owner: those who add up holds stop there. */
+			if (atomic_get32(&line->owners) == 0)
+				atomic_cas32(&line->owners, 0, 1);
+			continue;
+		}
 		table->process = line;
 		table->process_index = i;
 		table->area = &table->areas[i];
 		atomic_set32(&line->pid, (uint32_t)getpid());
-		atomic_set32(&line->owners, atomic_get32(&line->owners) + 1);
+		while (atomic_count32(&line->owners) == 0) /* I15; once in 2^32 */
+			;
 		hold_current(table);
 		return WEIR_OK;
 	}
@@ -61,6 +74,9 @@ enum weir_error process_open(struct table *table)
 
 void process_close(struct table *table)
 {
+	ticket_close(table);
+	free(table->seen);
+	table->seen = NULL;
 	if (!table->process)
 		return;
 	atomic_set(&table->process->held, 0);
@@ -80,14 +96,18 @@ bool process_do_without(struct table *table)
 }
 
 /* From here on the handle is a read-only one. In this order: what it counts goes elsewhere before the slot can
- * have another owner (I10), and it has stopped deciding before its hold ends (I8). */
+ * have another owner (I10), and it has stopped deciding before its hold of a generation ends (I8). Tickets end with
+ * the slot, so they keep it; their rows are kept by their cells, not by the generation. */
 void table_retire(struct table *table)
 {
 	if (table->read_only || !process_do_without(table))
 		return;
 	ledger_unlock(table);
 	table->read_only = table->retired = true;
-	process_close(table);
+	if (table->held)
+		hold_current(table);
+	else
+		process_close(table);
 }
 
 enum weir_error table_resume(struct table *table)
@@ -96,9 +116,14 @@ enum weir_error table_resume(struct table *table)
 	struct algo_time now;
 	if (!table->retired)
 		return table->read_only ? WEIR_READ_ONLY : WEIR_OK;
-	enum weir_error error = process_open(table);
-	if (error != WEIR_OK)
-		return error;
+	if (table->process) { /* kept by tickets */
+		hold_current(table);
+		table->area = &table->areas[table->process_index];
+	} else {
+		enum weir_error error = process_open(table);
+		if (error != WEIR_OK)
+			return error;
+	}
 	free(own);
 	table->read_only = table->retired = false;
 	table_time(table, &now);
@@ -111,7 +136,41 @@ bool process_alive(struct table *table, uint32_t index)
 	if (table->process && index == table->process_index) /* our own lock does not stand in our way */
 		return true;
 	struct flock range = byte_of(table, index, F_WRLCK);
-	return fcntl(table->fd, F_OFD_GETLK, &range) == 0 && range.l_type != F_UNLCK;
+	/* If the kernel cannot say, alive: nothing of a living one may be taken away. */
+	return fcntl(table->fd, F_OFD_GETLK, &range) != 0 || range.l_type != F_UNLCK;
+}
+
+uint32_t process_owner(const struct table *table)
+{
+	return atomic_get32(&table->process->owners) & HOLD_OWNER_MASK;
+}
+
+bool process_gone(const struct table *table, uint32_t index, uint32_t owners)
+{
+	return table->seen && table->seen[index].owners == owners && !table->seen[index].alive;
+}
+
+/* I15: an owner counts itself after it has the lock, so one that was counted and has the lock no more is gone, and
+ * whoever has the lock later counts on before it holds anything. The caller has read the hold before: a number
+ * that has moved on since says the same. */
+bool process_owns(struct table *table, uint32_t index, uint32_t owner, uint64_t now)
+{
+	if (index >= table->process_slots)
+		return false;
+	uint32_t owners = atomic_get32(&table->processes[index].owners);
+	if (owners == 0 || (owners & HOLD_OWNER_MASK) != owner)
+		return false;
+	if (table->process && index == table->process_index)
+		return true;
+	if (!table->seen) /* if there is no memory, the kernel is asked each time */
+		table->seen = calloc(table->process_slots, sizeof *table->seen);
+	struct process_seen *seen = table->seen ? &table->seen[index] : NULL;
+	if (seen && seen->owners == owners && (!seen->alive || now - seen->at < SEEN_NS))
+		return seen->alive;
+	bool alive = process_alive(table, index);
+	if (seen)
+		*seen = (struct process_seen){owners, alive, now};
+	return alive;
 }
 
 uint64_t table_generation(const struct table *table)

@@ -28,6 +28,7 @@
 	X(evicted, "recovered keys replaced")                                                                \
 	X(evicted_live, "keys evicted before they had recovered")                                            \
 	X(converted, "counters carried over to new numbers")                                                 \
+	X(no_room, "charges that found no room")                                                             \
 	X(retries, "compare-and-swap retries")                                                               \
 	X(untrusted, "requests with a forwarding header from an untrusted peer")                             \
 	X(policy_errors, "times a published policy could not be mapped")
@@ -41,7 +42,7 @@ struct stats_process { /* two cache lines */
 #define X(name, help) uint64_t name;
 	STATS_PROCESS(X)
 #undef X
-	uint64_t spare[6];
+	uint64_t spare[5];
 };
 
 /* A recent happening, one ring per process: who was refused, which address was not trusted. */

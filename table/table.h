@@ -192,6 +192,9 @@ uint64_t table_forget_limit(struct table *table, uint64_t identity);
 /* Generation of the published policy; 0: none yet. One load of a read-mostly line (it acquires: an
  * image read afterwards is at least as new). */
 uint64_t table_generation(const struct table *table);
+/* The newest generation that a row of this table may bear: the published one, or that of the snapshot the table was
+ * made from. The next publication is newer. */
+uint64_t table_last_generation(const struct table *table);
 /* Publisher only, under ledger_lock: the image has been renamed into place. */
 void table_set_generation(struct table *table, uint64_t generation);
 /* The oldest generation whose image this handle may still use (delayed requests keep old images): census

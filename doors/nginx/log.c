@@ -76,7 +76,7 @@ ngx_http_weir_log_decision(ngx_http_weir_main_conf_t *mcf,
     for (i = 0; i < flow->hit_count; i++) {
         hit = &flow->hits[i];
 
-        if (hit->shadow && !hit->allowed && !hit->skipped
+        if (hit->role == FLOW_ROLE_SHADOW && !hit->allowed
             && hit->limit != last)    /* once, however many rates it has */
         {
             last = hit->limit;

@@ -6,9 +6,6 @@
  */
 #include "tests/algo/random_counter.h"
 
-#include "algo/bucket.h"
-#include "algo/window.h"
-
 static struct algo_numbers token(uint32_t count, uint64_t period, uint32_t burst)
 {
 	struct algo_numbers n = {0};
@@ -27,6 +24,27 @@ static struct algo_numbers window(uint32_t count, uint64_t period, enum algo_ali
 {
 	struct algo_numbers n = {0};
 	algo_fixed_window(count, period, align, &n);
+	return n;
+}
+
+static struct algo_numbers sliding(uint32_t count, uint64_t period)
+{
+	struct algo_numbers n = {0};
+	algo_sliding_window(count, period, &n);
+	return n;
+}
+
+static struct algo_numbers ring(uint32_t count, uint64_t period)
+{
+	struct algo_numbers n = {0};
+	algo_sliding_log(count, period, &n);
+	return n;
+}
+
+static struct algo_numbers flight(uint32_t count)
+{
+	struct algo_numbers n = {0};
+	algo_concurrent(count, &n);
 	return n;
 }
 
@@ -69,6 +87,23 @@ static void examples(void)
 		 window(10, MINUTE, ALGO_CLOCK), 4, 6, 50 * SECOND},
 		{"a calendar window whose nominal period changes", window(10, 30 * DAY, ALGO_CALENDAR_MONTH),
 		 window(20, 31 * DAY, ALGO_CALENDAR_MONTH), 4, 12, 31 * DAY - 10 * SECOND},
+		{"bucket to sliding window: half, in the window that holds", token(10, SECOND, 10),
+		 sliding(100, MINUTE), 5, 50, 116 * SECOND},
+		{"sliding window to bucket", sliding(100, MINUTE), token(10, SECOND, 10), 50, 5, SECOND / 2},
+		{"a sliding window with another N", sliding(10, MINUTE), sliding(20, MINUTE), 5, 10,
+		 116 * SECOND},
+		{"a sliding window with a smaller N", sliding(20, MINUTE), sliding(3, MINUTE), 1, 2,
+		 116 * SECOND},
+		{"a sliding window of another period", sliding(10, MINUTE), sliding(10, HOUR), 4, 6,
+		 6176 * SECOND},
+		{"fixed window to sliding", window(10, MINUTE, ALGO_CLOCK), sliding(20, MINUTE), 5, 10,
+		 116 * SECOND},
+		{"sliding window to fixed", sliding(10, MINUTE), window(20, MINUTE, ALGO_FIRST_REQUEST), 5,
+		 10, MINUTE},
+		{"to a sliding window of 0", token(10, SECOND, 10), sliding(0, SECOND), 5, 0, 0},
+		{"a bucket to a log: cells cannot be made of it", token(10, SECOND, 10), ring(10, SECOND), 10,
+		 10, 0},
+		{"a sliding window to requests in flight", sliding(10, SECOND), flight(10), 10, 10, 0},
 		{"to a limit of 0", token(10, SECOND, 10), token(0, SECOND, 10), 5, 0, 0},
 		{"to a window of 0", token(10, SECOND, 10), window(0, SECOND, ALGO_CLOCK), 5, 0, 0},
 		{"from a limit of 0", token(0, SECOND, 10), token(10, SECOND, 10), 0, 10, 0},
@@ -106,6 +141,20 @@ static void examples(void)
 	t.now += 10 * SECOND;
 	is_u64(algo_convert(&one, &ten, state, &t), 0, "a recovered bucket is nothing");
 
+	/* 90 in the minute before, 70 in this one, 40 s of which are over: 100. Another N keeps both in proportion */
+	struct algo_numbers of_200 = sliding(200, MINUTE), of_20 = sliding(20, MINUTE);
+	t.now = 1000 * MINUTE;
+	state = use(&of_200, &t, 90);
+	t.now += MINUTE + 40 * SECOND;
+	struct algo_outcome outcome;
+	algo_step(&of_200, state, &t, 70, &outcome);
+	algo_describe(&of_200, outcome.state, &t, 1, false, &report);
+	is_u64(report.remaining, 100, "90 before and 70 now leave 100 of 200");
+	uint64_t fewer = algo_convert(&of_200, &of_20, outcome.state, &t);
+	is_u64(fewer, (UINT64_C(1001) << of_20.count_bits | 9) << of_20.count_bits | 7, "of 20: 9 and 7");
+	algo_describe(&of_20, fewer, &t, 1, false, &report);
+	is_u64(report.remaining, 10, "which leave 10");
+
 	/* a calendar window keeps its end when the wall clock has been corrected meanwhile */
 	struct algo_numbers month = window(10, 30 * DAY, ALGO_CALENDAR_MONTH),
 			    twice = window(20, 31 * DAY, ALGO_CALENDAR_MONTH);
@@ -119,60 +168,72 @@ static void examples(void)
 	       "the same numbers: the same word");
 }
 
-/* What is used of it, in units of its own. */
-static uint64_t used(const struct algo_numbers *n, uint64_t state, uint64_t now)
-{
-	return n->kind == ALGO_FIXED_WINDOW ? window_used(n, state, now)
-					    : bucket_debt(state, bucket_clock(n, now));
-}
-
 static void properties(void)
 {
-	struct claim share = {"the share that is used: the least that is no smaller", 0, 0};
+	struct claim share = {"the share that is used, no less, and more by a step at most", 0, 0};
+	struct claim exact = {"without sliding windows: the least that is no smaller", 0, 0};
 	struct claim full = {"never more used than all of it, unless it was already", 0, 0};
 	struct claim allowed = {
 		"refused before at the same share: never allowed by more than the old share left", 0, 0};
-	struct claim debt = {"debts beyond the capacity keep their proportion or saturate", 0, 0};
+	struct claim debt = {"what exceeds the capacity keeps its proportion or saturates", 0, 0};
 	struct claim round = {"there and back again frees nothing", 0, 0};
-	struct claim keeps = {"bit 63 stays 0", 0, 0};
+	struct claim keeps = {"bits 62 and 63 stay 0", 0, 0};
 	for (int i = 0; i < 400000; i++) {
 		uint64_t each, other;
-		struct algo_numbers from = random_numbers((enum algo_kind)(1 + i % 3), &each);
-		struct algo_numbers to = random_numbers((enum algo_kind)(1 + i / 3 % 3), &other);
+		struct algo_numbers from = random_numbers(random_kind(i), &each);
+		struct algo_numbers to = random_numbers(random_kind(i / KINDS), &other);
 		if (from.kind == ALGO_FIXED_WINDOW && random_below(2)) { /* only N changes */
 			enum algo_align align = from.align;
 			algo_fixed_window((uint32_t)random_size(from.capacity), from.scale, align, &to);
 		}
+		bool same = from.kind == ALGO_SLIDING_WINDOW && random_below(2);
+		if (same)
+			algo_sliding_window((uint32_t)random_size(from.capacity), from.scale, &to);
 		struct algo_time t = {random_below(ALGO_TIME_MAX - 4 * YEAR),
 				      (int64_t)random_below(YEAR * 50)};
 		uint64_t state = random_use(&from, each, &t, (int)random_below(6));
-		bool beyond = from.kind != ALGO_FIXED_WINDOW && random_below(8) == 0;
-		if (beyond)
+		big most, all;
+		if (is_bucket(&from) && random_below(8) == 0)
 			state = bucket_clock(&from, t.now) + from.capacity +
 				random_size(ALGO_DEBT_MAX - from.capacity);
+		else if (random_below(8) == 0)
+			state = algo_settle(&from, state, &t, (uint32_t)random_size(ALGO_BURST_MAX));
 
 		uint64_t carried = algo_convert(&from, &to, state, &t);
-		big before = used(&from, state, t.now), after = used(&to, carried, t.now);
-		claim(&keeps, carried >> 63 == 0);
+		big before = random_used(&from, state, t.now, &all);
+		big after = random_used(&to, carried, t.now, &most);
+		/* the least step of `to`: what a count of a sliding window weighs can be nearly one */
+		big step = to.kind == ALGO_SLIDING_WINDOW ? (big)to.scale : 1;
+		claim(&keeps, carried >> 62 == 0);
+		bool beyond = before > all;
+		/* in parts of 2^-40, rounded down: of a sliding window the products do not fit */
+		big units = (big)1 << 40, was = before / all * units + before % all * units / all;
+		big is = after / most * units + after % most * units / most;
 		if (beyond) {
-			big most = to.kind == ALGO_FIXED_WINDOW ? (big)to.capacity : (big)ALGO_DEBT_MAX;
-			claim(&debt, after == most || (after * from.capacity >= before * to.capacity &&
-						       (after - 1) * from.capacity < before * to.capacity));
+			big bound = is_bucket(&to) ? (big)ALGO_DEBT_MAX
+				    : to.kind == ALGO_SLIDING_WINDOW
+					    ? (big)((UINT64_C(1) << to.count_bits) - 1) * step
+					    : most;
+			claim(&debt, after >= bound ||
+					     (is + 1 >= was &&
+					      is <= was + was / 1000000000 + 2 + (step + 1) * units / most));
 			continue;
 		}
-		claim(&share, after * from.capacity >= before * to.capacity &&
-				      (after == 0 || (after - 1) * from.capacity < before * to.capacity));
-		claim(&full, after <= to.capacity);
+		if (from.kind != ALGO_SLIDING_WINDOW && to.kind != ALGO_SLIDING_WINDOW)
+			claim(&exact, after * all >= before * most &&
+					      (after == 0 || (after - 1) * all < before * most));
+		claim(&share, is + 1 >= was && is <= was + 2 + step * units / most);
+		claim(&full, after < most + step);
 		struct algo_report report, told;
 		algo_describe(&from, state, &t, 1, false, &report);
 		algo_describe(&to, carried, &t, 1, false, &told);
-		claim(&allowed, report.remaining || (big)told.remaining * from.capacity <=
-							    (big)told.limit * ((big)from.capacity - before) +
-								    from.capacity);
+		claim(&allowed, report.remaining || (big)told.remaining * units <=
+							    (big)told.limit * (units - was + 1) + units);
 		uint64_t again = algo_convert(&to, &from, carried, &t);
-		claim(&round, used(&from, again, t.now) >= before);
+		claim(&round, random_used(&from, again, t.now, &all) >= before);
 	}
 	claim_end(&share, 300000);
+	claim_end(&exact, 150000);
 	claim_end(&full, 300000);
 	claim_end(&allowed, 300000);
 	claim_end(&debt, 20000);

@@ -71,6 +71,13 @@ static struct algo_numbers window(uint32_t count, uint64_t period, enum algo_ali
 	return n;
 }
 
+static struct algo_numbers sliding(uint32_t count, uint64_t period)
+{
+	struct algo_numbers n = {0};
+	ok(algo_sliding_window(count, period, &n), "sliding window built");
+	return n;
+}
+
 /* clang-format off */
 static const struct row c1[] = {
 	{0, 1, {ALLOW, REFUSED, REFUSED, REFUSED, REFUSED, REFUSED, END}},
@@ -128,6 +135,25 @@ static const struct row clock_flaw[] = { /* table time 0 is 30 s past the minute
 static const struct row spread[] = { /* a bucket of the same numbers does not have the flaw */
 	{0, 1, {0, END}}, {59500, 1, {0, 0, 0, 0, 0, REFUSED, END}}, {60001, 1, {REFUSED, END}},
 };
+/* Sliding windows of a minute: one begins at 20 s, the next at 80 s (table time 1020 s and 1080 s). */
+static const struct row weighted[] = { /* 90 before, 70 now, 40 s into 60 s: 90 * (1 - 40/60) + 70 = 100, so no more of 100 */
+	{70000, 90, {0, END}}, {110000, 50, {0, END}}, {120000, 20, {0, END}}, {120000, 1, {REFUSED, REFUSED, END}},
+	{120666, 1, {REFUSED, END}}, {120667, 1, {0, REFUSED, END}},
+};
+static const struct row weighted_101[] = { /* and one more of 101 */
+	{70000, 90, {0, END}}, {110000, 50, {0, END}}, {120000, 20, {0, END}}, {120000, 1, {0, REFUSED, END}},
+};
+static const struct row no_flaw[] = { /* 5 a minute around an edge: not 2N within one second; each comes back after 12 s */
+	{79500, 1, {0, 0, 0, 0, 0, REFUSED, END}}, {80001, 1, {REFUSED, END}}, {91999, 1, {REFUSED, END}}, {92000, 1, {0, REFUSED, END}},
+	{103999, 1, {REFUSED, END}}, {104000, 1, {0, REFUSED, END}}, {139999, 2, {0, REFUSED, END}}, {140000, 1, {0, REFUSED, END}},
+};
+static const struct row slid_flaw[] = { /* its own flaw: nine of 5 a minute in a minute, the last instant of one and all of the next */
+	{79999, 5, {0, END}}, {139998, 4, {0, END}}, {139998, 1, {REFUSED, END}},
+};
+static const struct row slid_long[] = { /* its other flaw: five at the beginning of a minute still weigh two minutes later */
+	{20000, 5, {0, END}}, {80000, 1, {REFUSED, END}}, {91999, 1, {REFUSED, END}}, {92000, 1, {0, END}}, {139999, 4, {REFUSED, END}},
+	{140000, 4, {0, END}},
+};
 static const struct row midnight[] = { /* table time 0 is 2023-12-31 23:00: day, week, month and year end in an hour */
 	{0, 2, {0, REFUSED, END}}, {3599999, 2, {REFUSED, END}}, {3600000, 2, {0, REFUSED, END}}, {90000000 - 1, 2, {REFUSED, END}},
 };
@@ -163,6 +189,12 @@ int main(void)
 		STORY("3 a minute", first, 0, window(3, MINUTE, ALGO_FIRST_REQUEST)),
 		STORY("5 a minute, 2N", flaw, 0, window(5, MINUTE, ALGO_FIRST_REQUEST)),
 		STORY("5 a minute :00, 2N", clock_flaw, 30 * (int64_t)SECOND, window(5, MINUTE, ALGO_CLOCK)),
+		STORY("100 in a sliding minute", weighted, 0, sliding(100, MINUTE)),
+		STORY("101 in a sliding minute", weighted_101, 0, sliding(101, MINUTE)),
+		STORY("5 in a sliding minute, no 2N", no_flaw, 0, sliding(5, MINUTE)),
+		STORY("5 in a sliding minute, nearly 2N", slid_flaw, 0, sliding(5, MINUTE)),
+		STORY("5 in a sliding minute, nearly two", slid_long, 0, sliding(5, MINUTE)),
+		STORY("0 in a sliding minute", zero, 0, sliding(0, MINUTE)),
 		STORY("5/min, no 2N", spread, 0, token(5, MINUTE, 5)),
 		STORY("2 a day", midnight, new_year, window(2, DAY, ALGO_CALENDAR_DAY)),
 		STORY("2 a week", midnight, new_year, window(2, 7 * DAY, ALGO_CALENDAR_WEEK)),

@@ -95,19 +95,20 @@ static void jumping_clock(struct claim *c)
 static void earlier_is_stricter(struct claim *c)
 {
 	for (int run = 0; run < 200000; run++) {
-		struct algo_numbers n[2];
+		struct algo_numbers n[3];
 		uint32_t count;
 		uint64_t period;
 		random_rate(&count, &period);
 		algo_token_bucket(count, period, (uint32_t)random_size(ALGO_BURST_MAX), &n[0]);
 		algo_fixed_window((uint32_t)random_size(1000), MS + random_size(DAY), ALGO_FIRST_REQUEST,
 				  &n[1]);
-		for (int k = 0; k < 2; k++) {
+		algo_sliding_window((uint32_t)random_size(1000), SECOND + random_size(DAY), &n[2]);
+		for (int k = 0; k < 3; k++) {
 			struct algo_time late = {random_below(ALGO_TIME_MAX), 0}, early = late;
 			struct algo_outcome then, now;
-			uint64_t state = random_below(8) ? random_u64() >> 1 : 0;
+			uint64_t state = random_below(8) ? random_u64() >> 2 : 0;
 			uint32_t cost = (uint32_t)random_size(20);
-			if (k == 1 && random_below(2)) { /* a window around now */
+			if (k && random_below(2)) { /* a window around now */
 				algo_step(&n[k], 0, &late, cost, &then);
 				state = then.state;
 				late.now += random_below(2 * n[k].scale);
@@ -170,7 +171,7 @@ int main(void)
 	polling(&polls);
 	claim_end(&interval, 200000);
 	claim_end(&jumps, 1000000);
-	claim_end(&early, 400000);
+	claim_end(&early, 600000);
 	claim_end(&polls, 1000000);
 	return done_testing();
 }

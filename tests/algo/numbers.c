@@ -3,8 +3,8 @@
  * the word. */
 #include "tests/algo/random_counter.h"
 
-#include "algo/bucket.h"
-#include "algo/window.h"
+#include "algo/log.h"
+#include "algo/sliding.h"
 
 static const struct {
 	const char *what;
@@ -82,6 +82,67 @@ static bool untouched(const struct algo_numbers *n)
 	return true;
 }
 
+/* How far two counts and an index fit one word: what N may be, at 1,000,000 a second at most. */
+static const struct {
+	const char *what;
+	uint64_t period;
+	uint32_t most;
+} slides[] = {
+	{"a millisecond", MS, 1000},
+	{"a second", SECOND, (1 << 15) - 1},
+	{"ten seconds", 10 * SECOND, (1 << 17) - 1},
+	{"a minute", MINUTE, (1 << 18) - 1},
+	{"an hour", HOUR, (1 << 21) - 1},
+	{"a day", DAY, (1 << 24) - 1},
+	{"400 days", 400 * DAY, (1 << 28) - 1},
+};
+
+static void slides_and_cells(void)
+{
+	struct algo_numbers n;
+	for (size_t i = 0; i < sizeof slides / sizeof *slides; i++) {
+		ok(algo_sliding_window(slides[i].most, slides[i].period, &n) && algo_valid(&n),
+		   slides[i].what);
+		memset(&n, 0x5a, sizeof n);
+		ok(!algo_sliding_window(slides[i].most + 1, slides[i].period, &n) && untouched(&n),
+		   "one more does not fit");
+		ok(algo_sliding_window(0, slides[i].period, &n) && algo_valid(&n), "0 does");
+		is_u64(algo_window_ns(&n), slides[i].period, "its w");
+	}
+	memset(&n, 0x5a, sizeof n);
+	ok(!algo_sliding_window(1, MS - 1, &n) && !algo_sliding_window(1, 400 * DAY + 1, &n) &&
+		   !algo_sliding_log(1, MS - 1, &n) && !algo_sliding_log(1, 400 * DAY + 1, &n) &&
+		   !algo_sliding_log(1001, MS, &n) && !algo_sliding_log(ALGO_LOG_MAX + 1, DAY, &n) &&
+		   !algo_concurrent(ALGO_LOG_MAX + 1, &n) && untouched(&n),
+	   "out of range");
+	ok(algo_sliding_log(ALGO_LOG_MAX, 400 * DAY, &n) && algo_valid(&n), "the largest log");
+	is_u64(algo_window_ns(&n), 400 * DAY, "its w");
+	ok(algo_sliding_log(0, MS, &n) && algo_valid(&n), "a log of 0");
+	ok(algo_concurrent(ALGO_LOG_MAX, &n) && algo_valid(&n), "the most in flight");
+	is_u64(algo_window_ns(&n), 0, "no w");
+	ok(algo_concurrent(0, &n) && algo_valid(&n), "none in flight");
+
+	algo_sliding_window(100, MINUTE, &n);
+	n.inverse++;
+	ok(!algo_valid(&n), "a wrong reciprocal is not valid");
+	algo_sliding_window(100, MINUTE, &n);
+	n.count_bits--;
+	ok(!algo_valid(&n), "nor are other bits");
+
+	struct claim index = {"windows without a division are those of the division", 0, 0};
+	for (int i = 0; i < 400000; i++) {
+		uint64_t period = i % 16 ? MS + random_size(400 * DAY - MS)
+					 : UINT64_C(1) << (20 + i / 16 % 35);
+		if (!algo_sliding_window(1, period, &n))
+			ok(false, "numbers in range are built");
+		uint64_t now = random_below(8) ? random_below(ALGO_TIME_MAX) : ALGO_TIME_MAX - 1;
+		if (random_below(2)) /* an edge, or one beside it */
+			now = now / period * period + random_below(3) - (now >= period);
+		claim(&index, sliding_index(&n, now) == now / period);
+	}
+	claim_end(&index, 400000);
+}
+
 static void ranges(void)
 {
 	struct algo_numbers n;
@@ -134,7 +195,7 @@ static void rate_error(struct claim *c, uint32_t count, uint64_t period, uint32_
 	/* the word has room for all of table time, the largest debt and the largest cost; a token is not too
 	 * coarse */
 	uint64_t clock = bucket_clock(&n, ALGO_TIME_MAX - 1);
-	claim(c, clock < ALGO_TIME_MAX && clock + ALGO_DEBT_MAX < UINT64_C(1) << 63);
+	claim(c, clock < ALGO_TIME_MAX && clock + ALGO_DEBT_MAX < UINT64_C(1) << 62);
 	claim(c, n.capacity <= ALGO_DEBT_MAX / 2 && ((uint64_t)ALGO_BURST_MAX << n.shift) <= ALGO_DEBT_MAX);
 	claim(c, n.shift >= 9 && n.capacity == (uint64_t)burst << n.shift);
 	/* in the period of a whole bucket, the bucket passes once more */
@@ -171,6 +232,7 @@ static void measured(struct claim *c, uint32_t count, uint64_t period)
 int main(void)
 {
 	ranges();
+	slides_and_cells();
 
 	struct claim grid = {"grid: rate to 10^-6, room in the word", 0, 0};
 	static const uint32_t counts[] = {1,   2,    3,	   5,	 7,	10,    59,     60,     97,     100,
@@ -201,7 +263,7 @@ int main(void)
 	claim_end(&customer, 500000);
 
 	/* windows: the end is late by less than 2N ns, and has room */
-	struct claim ends = {"ends: never early, late by less than 2N ns, bit 63 is 0", 0, 0};
+	struct claim ends = {"ends: never early, late by less than 2N ns, bits 62 and 63 are 0", 0, 0};
 	for (int i = 0; i < 200000; i++) {
 		uint64_t each;
 		struct algo_numbers n = random_numbers(ALGO_FIXED_WINDOW, &each);
@@ -213,7 +275,7 @@ int main(void)
 		algo_step(&n, 0, &t, 1, &outcome);
 		uint64_t end = window_end(&n, outcome.state);
 		claim(&ends, end >= t.now + n.scale && end - t.now - n.scale < 2 * n.capacity &&
-				     outcome.state >> 63 == 0 && end - t.now - n.scale <= n.scale / 500);
+				     outcome.state >> 62 == 0 && end - t.now - n.scale <= n.scale / 500);
 	}
 	claim_end(&ends, 200000);
 	return done_testing();

@@ -5,6 +5,41 @@
 
 #include "tests/algo/common.h"
 
+#include "algo/bucket.h"
+#include "algo/window.h"
+
+#define KINDS 4 /* those whose words say it all: the first of enum algo_kind */
+
+static inline enum algo_kind random_kind(int i) /* in turn */
+{
+	return (enum algo_kind)(ALGO_TOKEN_BUCKET + i % KINDS);
+}
+
+static inline bool is_bucket(const struct algo_numbers *n)
+{
+	return n->kind == ALGO_TOKEN_BUCKET || n->kind == ALGO_LEAKY_BUCKET;
+}
+
+/* What is used, and *all of it in the same parts. Of a sliding window, by division: parts of 1/period. */
+static inline big random_used(const struct algo_numbers *n, uint64_t state, uint64_t now, big *all)
+{
+	*all = (big)n->capacity;
+	if (n->kind == ALGO_FIXED_WINDOW)
+		return window_used(n, state, now);
+	if (is_bucket(n))
+		return (big)bucket_debt(state, bucket_clock(n, now));
+	uint64_t mask = (UINT64_C(1) << n->count_bits) - 1, stored = state >> 2 * n->count_bits;
+	uint64_t index = now / n->scale, elapsed = now % n->scale;
+	big current = (big)(state & mask), previous = (big)(state >> n->count_bits & mask);
+	*all *= n->scale;
+	if (index < stored)
+		elapsed = 0;
+	if (index > stored + 1)
+		return 0;
+	return index > stored ? current * (big)(n->scale - elapsed)
+			      : previous * (big)(n->scale - elapsed) + current * (big)n->scale;
+}
+
 /* A counter of that kind. *each: about how long one unit of it takes to come back. */
 static inline struct algo_numbers random_numbers(enum algo_kind kind, uint64_t *each)
 {
@@ -24,9 +59,13 @@ static inline struct algo_numbers random_numbers(enum algo_kind kind, uint64_t *
 	} else {
 		period = MS + random_size(400 * DAY - MS);
 		uint64_t most = period / 1000 < ALGO_COUNT_MAX ? period / 1000 : ALGO_COUNT_MAX;
+		while (kind == ALGO_SLIDING_WINDOW && !algo_sliding_window((uint32_t)most, period, &n))
+			most /= 2;
 		count = (uint32_t)random_size(most);
 		*each = period / count + 1;
-		built = algo_fixed_window(count, period, (enum algo_align)random_below(6), &n);
+		built = kind == ALGO_SLIDING_WINDOW
+				? algo_sliding_window(count, period, &n)
+				: algo_fixed_window(count, period, (enum algo_align)random_below(7), &n);
 	}
 	if (!built)
 		ok(false, "numbers in range are built");
@@ -36,7 +75,7 @@ static inline struct algo_numbers random_numbers(enum algo_kind kind, uint64_t *
 /* Most that a request of this counter can cost without being hopeless; hopeless ones come too, rarely. */
 static inline uint32_t random_cost(const struct algo_numbers *n)
 {
-	uint64_t capacity = n->kind == ALGO_FIXED_WINDOW ? n->capacity : n->capacity >> n->shift;
+	uint64_t capacity = is_bucket(n) ? n->capacity >> n->shift : n->capacity;
 	if (capacity > ALGO_BURST_MAX - 1)
 		capacity = ALGO_BURST_MAX - 1;
 	if (random_below(32) == 0)

@@ -6,9 +6,6 @@
  */
 #include "tests/algo/random_counter.h"
 
-#include "algo/bucket.h"
-#include "algo/window.h"
-
 static uint64_t charge(const struct algo_numbers *n, uint64_t state, const struct algo_time *t, uint32_t cost,
 		       bool *allowed)
 {
@@ -100,9 +97,9 @@ static void against_never(void)
 			      0};
 	struct claim level = {"given back at once there is exactly as much", 0, 0};
 	struct claim less = {"giving back never uses", 0, 0};
-	for (int i = 0; i < 120000; i++) {
+	for (int i = 0; i < 160000; i++) {
 		uint64_t each;
-		struct algo_numbers n = random_numbers((enum algo_kind)(1 + i % 3), &each);
+		struct algo_numbers n = random_numbers(random_kind(i), &each);
 		if (n.kind == ALGO_FIXED_WINDOW)
 			n.align = ALGO_FIRST_REQUEST;
 		struct algo_time t = {SECOND + random_below(ALGO_TIME_MAX - 4 * YEAR), 0};
@@ -146,13 +143,13 @@ static void punished(void)
 	struct claim full = {"a counted refusal fills the counter and no more", 0, 0};
 	struct claim more = {"it never frees, and a debt beyond the capacity stays", 0, 0};
 	struct claim one = {"a bucket's next request waits one full cost from the last try", 0, 0};
-	for (int i = 0; i < 120000; i++) {
+	for (int i = 0; i < 160000; i++) {
 		uint64_t each;
-		struct algo_numbers n = random_numbers((enum algo_kind)(1 + i % 3), &each);
+		struct algo_numbers n = random_numbers(random_kind(i), &each);
 		struct algo_time t = {SECOND + random_below(ALGO_TIME_MAX - 4 * YEAR),
 				      (int64_t)random_below(40 * YEAR)};
 		uint64_t state = random_use(&n, each, &t, (int)random_below(6));
-		if (n.kind != ALGO_FIXED_WINDOW && random_below(8) == 0)
+		if (is_bucket(&n) && random_below(8) == 0)
 			state = bucket_clock(&n, t.now) + random_size(ALGO_DEBT_MAX);
 		uint32_t cost = random_cost(&n);
 		bool allowed;
@@ -162,15 +159,15 @@ static void punished(void)
 			claim(&more, next == charged);
 			continue;
 		}
-		uint64_t debt = bucket_debt(next, bucket_clock(&n, t.now));
-		claim(&more, remaining(&n, next, &t) <= remaining(&n, state, &t) && next >> 63 == 0 &&
+		big all, used = random_used(&n, next, t.now, &all), unit = 1;
+		if (n.kind == ALGO_SLIDING_WINDOW)
+			unit = (big)n.scale;
+		claim(&more, remaining(&n, next, &t) <= remaining(&n, state, &t) && next >> 62 == 0 &&
 				     wait(&n, next, &t, cost) >= wait(&n, state, &t, cost));
 		claim(&full, remaining(&n, next, &t) == 0);
-		claim(&full, n.kind == ALGO_FIXED_WINDOW
-				     ? window_used(&n, next, t.now) == n.capacity
-				     : debt == n.capacity || (debt > n.capacity && next == state));
-		if (n.kind != ALGO_FIXED_WINDOW && debt == n.capacity &&
-		    bucket_units(&n, cost) <= n.capacity) {
+		/* a sliding window takes whole units: less than one is left */
+		claim(&full, (used <= all && used > all - unit) || (used > all && next == state));
+		if (is_bucket(&n) && used == all && bucket_units(&n, cost) <= n.capacity) {
 			uint64_t told = wait(&n, next, &t, cost);
 			big cost_ns = ((big)bucket_units(&n, cost) << 64) / n.scale;
 			/* to one unit: the virtual clock has passed a part of the present one */

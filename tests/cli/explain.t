@@ -46,7 +46,7 @@ is_(d["request"]["path"], "/login", "the path as it is matched")
 is_(d["client"], {"address": "192.0.2.1", "peer": "192.0.2.1", "why": "the peer itself: it is no trusted proxy", "untrusted_forward": False},
     "the client")
 is_((limit(d, "login")["matches"], limit(d, "login")["key"]), (True, "192.0.2.1"), "login matches, with its key")
-is_(limit(d, "login")["counters"], [{"name": "login", "fits": True, "limit": 5, "remaining": 5, "cost": 1, "wait_ns": 0, "full_ns": 0}],
+is_(limit(d, "login")["counters"], [{"name": "login", "what": "rate", "fits": True, "limit": 5, "remaining": 5, "cost": 1, "wait_ns": 0, "full_ns": 0}],
     "and its counter as it stands")
 is_({l["name"]: l["why"] for l in d["limits"] if not l["matches"]},
     {"api": "another path", "shop": "another host", "office": "the client is in none of its networks", "off": "disabled",
@@ -75,6 +75,28 @@ d = explain("--path", "/healthz")
 is_((d["exempt"]["reason"], d["verdict"]["status"]), ("health checks", "EXEMPT"), "the exempt list")
 d = explain("--ip", "203.0.113.7", code=1)
 is_((d["deny"]["reason"], d["verdict"]["status"], d["verdict"]["http_status"]), ("scraper", "DENIED", 403), "the deny list")
+
+# what is in flight, how fast, by which answer: each counter in its own words
+write(f"{dir}/words.yaml", """\
+limits:
+  files: {match: /files/*, concurrent: 2, bandwidth: 1MiB/s after 500KiB, total: 2MiB/s}
+  exact: {match: /files/*, rate: 10/min, algorithm: sliding-log}
+  guess: {match: /files/*, rate: 5/min, count: failures}
+  none:  {match: /files/*, concurrent: 0, mode: shadow}
+""")
+d = json.loads(weir("explain", "--json", "--policy", "words.yaml", "/files/x", cwd=dir).stdout)
+is_(limit(d, "files")["counters"],
+    [{"name": "files/concurrent", "what": "concurrent", "fits": True, "limit": 2, "remaining": 2, "cost": 1, "wait_ns": 0, "full_ns": 0,
+      "held": 0},
+     {"name": "files/total", "what": "total", "bytes_per_s": 2097152, "fits": True, "limit": 2048, "remaining": 2048, "cost": 1,
+      "wait_ns": 0, "full_ns": 0},
+     {"name": "files/bandwidth", "what": "bandwidth", "bytes_per_s": 1048576, "free_bytes": 512000}], "places in flight, and bandwidths")
+is_([(c["limit"], c["remaining"], c["fits"], c.get("held")) for l in ("exact", "guess", "none") for c in limit(d, l)["counters"]],
+    [(10, 10, True, None), (5, 5, True, 0), (0, 0, False, 0)], "a log, failures, and no place at all")
+text = weir("explain", "--policy", "words.yaml", "/files/x", cwd=dir).stdout
+like(text, "files/concurrent: 0 of 2 in flight; it fits\n", "places are read out")
+like(text, "files/total: 2048 of 2048 KiB left; it fits\n", "and a total")
+like(text, "files/bandwidth: 1048576 bytes a second, each response, after 512000 bytes\n", "and a bandwidth")
 
 d = explain("--ip", "192.0.2.9", "--peer", "10.1.2.3")
 is_((d["client"]["address"], d["client"]["why"]), ("192.0.2.9", "named by x-forwarded-for, which the trusted peer 10.1.2.3 sent"),

@@ -38,7 +38,7 @@ static size_t random_policy(char *out, size_t shadows)
 	for (size_t i = 0; i < limits; i++) {
 		used += (size_t)sprintf(out + used, "  l%zu: {%skey: %s, ", i, matches[pick(4)],
 					keys[pick(6)]);
-		switch (pick(3)) {
+		switch (pick(4)) {
 		case 0:
 			used += (size_t)sprintf(out + used, "rate: %u/s, burst: %u", 1 + pick(20),
 						1 + pick(30));
@@ -46,6 +46,10 @@ static size_t random_policy(char *out, size_t shadows)
 		case 1:
 			used += (size_t)sprintf(out + used, "algorithm: fixed-window, rate: [%u/10s, %u/min]",
 						1 + pick(20), 20 + pick(60));
+			break;
+		case 2:
+			used += (size_t)sprintf(out + used, "algorithm: sliding-window, rate: %u/5s",
+						1 + pick(40));
 			break;
 		default:
 			used += (size_t)sprintf(out + used, "algorithm: leaky-bucket, rate: %u/s, queue: %u",
@@ -89,7 +93,7 @@ static bool expect(struct world *world)
 		const struct flow_hit *hit = &world->flow->hits[i];
 		struct algo_outcome outcome;
 		algo_step(&hit->look.numbers, *word_of(hit->key), &world->time, hit->cost, &outcome);
-		if (!hit->shadow)
+		if (hit->role != FLOW_ROLE_SHADOW)
 			pass = pass && outcome.allowed;
 	}
 	for (size_t i = 0; i < world->flow->hit_count; i++) {

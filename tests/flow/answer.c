@@ -1,40 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* answer: headers and bodies, byte for byte (mission B30-B32). */
 #include "flow/writer.h"
-#include "tests/flow/world.h"
+#include "tests/flow/answered.h"
 
 #define IP "GET / from 1.2.3.4"
-
-/* Answer to the last of `times` requests of `line`, as text: header lines, expose, then type and body. */
-static const char *answer(struct world *world, const char *line, int times, const char *accept)
-{
-	static char text[8192];
-	static struct flow_answer out;
-	size_t used = 0;
-
-	while (times--) {
-		world_pass(world,
-			   1000); /* a refusal never comes at the nanosecond at which its window began */
-		world_ask(world, line);
-	}
-	flow_answer(world->flow, text_of(accept), WALL, &out);
-	for (size_t i = 0; i < out.header_count; i++)
-		used += (size_t)snprintf(text + used, sizeof text - used, "%.*s: %.*s\n",
-					 (int)out.headers[i].name.size, out.headers[i].name.data,
-					 (int)out.headers[i].value.size, out.headers[i].value.data);
-	if (out.expose.size)
-		used += (size_t)snprintf(text + used, sizeof text - used, "expose %.*s\n",
-					 (int)out.expose.size, out.expose.data);
-	if (out.grpc)
-		used += (size_t)snprintf(text + used, sizeof text - used, "grpc-status %u\n",
-					 out.grpc_status);
-	if (out.content_type.size)
-		used += (size_t)snprintf(text + used, sizeof text - used, "%.*s\n%.*s",
-					 (int)out.content_type.size, out.content_type.data,
-					 (int)out.body.size, out.body.data);
-	text[used] = '\0';
-	return text;
-}
 
 static const struct {
 	const char *name, *policy, *line;

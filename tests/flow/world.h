@@ -21,8 +21,17 @@ struct world {
 	struct flow_recorder recorder;
 	struct flow_env env;
 	struct flow *flow;
+	bool ran; /* flow holds what it took until it is ended */
 	struct algo_time time;
 };
+
+/* The last request is over. It never got an answer, unless flow_responded said so. */
+static inline void world_end(struct world *world)
+{
+	if (world->ran)
+		flow_end(world->flow, &world->time);
+	world->ran = false;
+}
 
 static inline void world_publish(struct world *world, const char *policy)
 {
@@ -31,6 +40,7 @@ static inline void world_publish(struct world *world, const char *policy)
 	struct publish_report report;
 	char why[256];
 
+	world_end(world);
 	policy_load(&options, &loaded);
 	if (!loaded.image) {
 		fprintf(stderr, "%s\n%s", policy, policy_findings_text(&loaded));
@@ -78,6 +88,7 @@ static inline void world_close(struct world *world)
 	DIR *folder = opendir(world->folder);
 	struct dirent *entry;
 
+	world_end(world);
 	policy_drop(&world->published);
 	table_close(&world->table);
 	free(world->flow);
@@ -98,6 +109,8 @@ static inline void world_pass(struct world *world, uint64_t ns)
 static inline const struct flow_verdict *world_decide(struct world *world, struct door *door, bool can_wait,
 						      bool dry)
 {
+	world_end(world);
+	world->ran = true;
 	flow_begin(world->flow, &world->env, &door->request, &world->time, can_wait, dry);
 	if (flow_run(world->flow) == FLOW_WAIT && flow_run(world->flow) != FLOW_DONE)
 		abort();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* read_aloud: what is said of each kind of limit, and that the worst case that is named is the worst case. */
+#include "algo/zone.h"
 #include "policy/policy.h"
 #include "tests/policy/models.h"
 #include "tests/tap.h"
@@ -8,7 +9,7 @@
 #define MIN (60 * S)
 #define DAY (86400 * S)
 
-enum kind { TOKEN, LEAKY, WINDOW };
+enum kind { TOKEN, LEAKY, WINDOW, SLIDING, LOG };
 
 /* numbers as a policy writes them; what is said; the most that a client that never tires gets in any
  * `period_ns`, 0: not simulated */
@@ -63,6 +64,27 @@ static const struct {
 	 "at most 10 in a month (UTC); around its end at most 20 in any 28 days", 20},
 	{WINDOW, 10, 365 * DAY, ALGO_CALENDAR_YEAR, 0, 0, 1,
 	 "at most 10 in a year (UTC); around New Year at most 20 in any 365 days", 20},
+	{SLIDING, 100, MIN, 0, 0, 0, 1, "about 100 in any minute; where two windows meet at most 199", 199},
+	{SLIDING, 10, 15 * MIN, 0, 0, 0, 1, "about 10 in any 15 minutes; where two windows meet at most 19",
+	 19},
+	{SLIDING, 1, MIN, 0, 0, 0, 1, "at most 1 in any minute", 1},
+	{SLIDING, 10, MIN, 0, 0, 0, 3,
+	 "about 3 in any minute; where two windows meet at most 6; each request costs 3", 6},
+	{SLIDING, 9, MIN, 0, 0, 0, 3,
+	 "about 3 in any minute; where two windows meet at most 5; each request costs 3", 5},
+	{SLIDING, 0, MIN, 0, 0, 0, 1, "every request is refused", 0},
+	/* what a log lets through only the table can say: tests/table */
+	{LOG, 100, MIN, 0, 0, 0, 1,
+	 "at most 100 in any minute, exactly; up to 101 slots of 16 bytes a key, 4 KB at the recommended "
+	 "filling",
+	 0},
+	{LOG, 5, 60 * MIN, 0, 0, 0, 2,
+	 "at most 2 in any hour, exactly; up to 6 slots of 16 bytes a key, 240 bytes at the recommended "
+	 "filling; "
+	 "each request costs 2",
+	 0},
+	{LOG, 5, MIN, 0, 0, 0, 6,
+	 "every request is refused: it costs 6 and at most 5 fit; each request costs 6", 0},
 };
 
 static bool build(size_t i, struct algo_numbers *out)
@@ -72,6 +94,10 @@ static bool build(size_t i, struct algo_numbers *out)
 	if (numbers[i].kind == LEAKY)
 		return algo_leaky_bucket(numbers[i].count, numbers[i].period_ns, numbers[i].burst,
 					 numbers[i].at_once, numbers[i].wait_ns, out);
+	if (numbers[i].kind == SLIDING)
+		return algo_sliding_window(numbers[i].count, numbers[i].period_ns, out);
+	if (numbers[i].kind == LOG)
+		return algo_sliding_log(numbers[i].count, numbers[i].period_ns, out);
 	return algo_fixed_window(numbers[i].count, numbers[i].period_ns, (enum algo_align)numbers[i].burst,
 				 out);
 }
@@ -145,6 +171,141 @@ static void test_numbers(struct arena *arena)
 	}
 }
 
+/* ---- calendars of zones ----------------------------------------------------------------------------- */
+
+static const struct zone_day march = {.month = 3, .week = 5, .time_s = 7200},
+			     october = {.month = 10, .week = 5, .time_s = 10800};
+static const struct {
+	const char *zone;
+	int32_t standard_s, summer_s; /* the same: never changed */
+	enum algo_align align;
+	const char *words;
+} zones[] = {
+	{"Europe/Berlin", 3600, 7200, ALGO_CALENDAR_DAY,
+	 "at most 10 in a day (Europe/Berlin); around midnight at most 20 in any 23 h"},
+	{"Asia/Kolkata", 19800, 19800, ALGO_CALENDAR_DAY,
+	 "at most 10 in a day (Asia/Kolkata); around midnight at most 20 in any 24 hours"},
+	{"Europe/Berlin", 3600, 7200, ALGO_CALENDAR_HOUR,
+	 "at most 10 in an hour (Europe/Berlin); around its end at most 20 in any hour"},
+	{"Australia/Lord_Howe", 37800, 39600, ALGO_CALENDAR_HOUR,
+	 "at most 10 in an hour (Australia/Lord_Howe); around its end at most 20 in any 30 min"},
+	{"Europe/Berlin", 3600, 7200, ALGO_CALENDAR_WEEK,
+	 "at most 10 in a week (from Monday, Europe/Berlin); around Monday at most 20 in any 6 days"},
+	{"Europe/Berlin", 3600, 7200, ALGO_CALENDAR_MONTH,
+	 "at most 10 in a month (Europe/Berlin); around its end at most 20 in any 27 days"},
+	{"Europe/Berlin", 3600, 7200, ALGO_CALENDAR_YEAR,
+	 "at most 10 in a year (Europe/Berlin); around New Year at most 20 in any 364 days"},
+};
+
+/* The most in any stretch of `hours`, of who sends without end from 30 March 2024 on, 23:50 in Berlin. */
+static uint32_t most_in_spring(const struct algo_numbers *n, unsigned hours)
+{
+	static uint64_t passed[64];
+	const uint64_t start = 400 * DAY, step = 10 * MIN;
+	const int64_t wall = INT64_C(1711839000) * (int64_t)S - (int64_t)start;
+	uint64_t state = 0;
+	uint32_t count = 0, first = 0, most = 0;
+
+	for (uint64_t at = 0; at < 3 * DAY && count < 63; at += step) {
+		struct algo_time t = {start + at, wall};
+		struct algo_outcome outcome;
+
+		for (;; passed[count++] = at) {
+			algo_step(n, state, &t, 1, &outcome);
+			if (!outcome.allowed || count == 63)
+				break;
+			state = outcome.state;
+		}
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		while (passed[i] - passed[first] >= hours * 60 * MIN)
+			first++;
+		if (i - first + 1 > most)
+			most = i - first + 1;
+	}
+	return most;
+}
+
+static void test_zones(struct arena *arena)
+{
+	for (size_t i = 0; i < sizeof zones / sizeof *zones; i++) {
+		struct limit_spec spec = {.name = "l"};
+		struct model *model = models_model(arena, &spec, 1);
+		struct model_rate *rate = &model->limits[0].rates[0];
+		char expect[256], *aloud;
+		struct image *image;
+		uint64_t zone[2];
+		bool built = zones[i].standard_s == zones[i].summer_s
+				     ? zone_fixed(zones[i].standard_s, zone)
+				     : zone_rule(zones[i].standard_s, zones[i].summer_s, &march, &october,
+						 zone);
+
+		if (!ok(built && algo_calendar_window(10, DAY, zones[i].align, zone, &rate->numbers),
+			"a calendar"))
+			continue;
+		rate->zone = text_of(zones[i].zone);
+		image = models_compile(model);
+		aloud = image ? policy_read_aloud(image) : NULL;
+		snprintf(expect, sizeof expect, "l: every request, by client address: %s\n", zones[i].words);
+		is_str(aloud, expect, zones[i].words);
+		if (i == 0) {
+			/* the day when clocks are set forward has 23 hours: a day and night can reach into three */
+			is_u64(most_in_spring(&rate->numbers, 23), 20, "20 in 23 hours");
+			is_u64(most_in_spring(&rate->numbers, 24), 30, "but 30 in 24");
+		}
+		free(aloud);
+		free(image);
+	}
+}
+
+/* ---- what is no rate -------------------------------------------------------------------------------- */
+
+static const struct {
+	const char *words, *aloud;
+} spoken[] = {
+	{"concurrent: 2", "at most 2 at the same time"},
+	{"concurrent: 2, queue: 5", "at most 2 at the same time; up to 5 wait up to 10 s"},
+	{"concurrent: 2, queue: 1, wait: 1.5s", "at most 2 at the same time; up to 1 waits up to 1.5 s"},
+	{"concurrent: 0", "every request is refused"},
+	{"bandwidth: 1MiB/s", "1 MiB/s per response"},
+	{"bandwidth: 1MiB/s after 500KiB", "1 MiB/s per response after the first 500 KiB"},
+	{"bandwidth: 1500KB/s after 1234B", "1.5 MB/s per response after the first 1.234 KB"},
+	{"bandwidth: 12345B/s after 12GiB", "12.345 KB/s per response after the first 12 GiB"},
+	{"bandwidth: 1234567B/s", "1234.567 KB/s per response"},
+	{"total: 10MiB/s", "10 MiB at once, then 10 MiB/s for all responses together"},
+	{"total: 5KiB/s", "64 KiB at once, then 5 KiB/s for all responses together"},
+	{"rate: 5/min, count: failures",
+	 "5 at once, then one every 12 s; at most 9 in any minute; counts only failures (400 to 499)"},
+	{"rate: 5/min, count: successes, failure: [401, 5xx]",
+	 "5 at once, then one every 12 s; at most 9 in any minute; counts only successes (not 401, 500 to "
+	 "599)"},
+	{"rate: 5/min, on_full: allow", "5 at once, then one every 12 s; at most 9 in any minute; new keys "
+					"pass uncounted while the table is full"},
+	{"rate: 5/min, on_full: deny", "5 at once, then one every 12 s; at most 9 in any minute; new keys "
+				       "are refused while the table is full"},
+	{"rate: 5/min, concurrent: 2, bandwidth: 1KiB/s",
+	 "5 at once, then one every 12 s; at most 9 in any minute; and at most 2 at the same time; and 1 "
+	 "KiB/s per "
+	 "response"},
+};
+
+static void test_spoken(void)
+{
+	for (size_t i = 0; i < sizeof spoken / sizeof *spoken; i++) {
+		char text[256], expect[512], *aloud;
+		struct policy policy;
+
+		snprintf(text, sizeof text, "limits: {l: {match: POST /l, %s}}", spoken[i].words);
+		snprintf(expect, sizeof expect, "l: POST /l, by client address: %s\n", spoken[i].aloud);
+		policy_load(&(struct policy_options){.path = "p.yaml", .text = text, .wall = 1700000000},
+			    &policy);
+		aloud = policy.image ? policy_read_aloud(policy.image) : NULL;
+		is_str(aloud, expect, spoken[i].words);
+		free(aloud);
+		policy_free(&policy);
+	}
+}
+
 static void test_limits(struct arena *arena)
 {
 	static const struct limit_spec specs[] = {
@@ -208,6 +369,8 @@ int main(void)
 	if (setjmp(arena.out_of_memory))
 		return 1;
 	test_numbers(&arena);
+	test_zones(&arena);
+	test_spoken();
 	test_limits(&arena);
 	arena_free(&arena);
 	return done_testing();

@@ -14,7 +14,12 @@ static struct image *copy; /* of the sample, to be spoilt */
 #define HOSTS		  FIRST(struct image_host_entry, hosts)
 #define PATHS		  FIRST(struct image_path, paths)
 #define EDGES(i)	  ((struct image_edge *)(void *)((char *)copy + NODES[i].children.offset))
-#define AT(type, offset)  ((type *)(void *)((char *)copy + (offset)))
+#define RESPONDS	  FIRST(struct image_respond, responds)
+#define STATUSES	  AT(struct image_statuses, LIMITS[6].failures.offset)
+/* the last limit has a counter of each kind */
+enum { OWN, LOG, SLIDING, ZONE, CONCURRENT, BANDWIDTH, TOTAL, FLIGHT_COUNT };
+#define FLIGHT(which)	 COUNTERS[copy->counters.count - FLIGHT_COUNT + (which)]
+#define AT(type, offset) ((type *)(void *)((char *)copy + (offset)))
 
 /* what is done to a sound image; what is said */
 #define SPOILS(X)                                                                                            \
@@ -58,6 +63,51 @@ static struct image *copy; /* of the sample, to be spoilt */
 	X(COUNTERS[0].limit = UINT32_MAX, "a counter is damaged")                                            \
 	X(COUNTERS[0].numbers.kind = 0, "a counter is damaged")                                              \
 	X(COUNTERS[0].numbers.shift = 64, "a counter is damaged")                                            \
+	X(COUNTERS[0].what = 4, "a counter is damaged")                                                      \
+	X(COUNTERS[0].what = IMAGE_CONCURRENT, "a counter is damaged")                                       \
+	X(COUNTERS[0].what = IMAGE_BANDWIDTH, "a counter is damaged")                                        \
+	X(COUNTERS[0].what = IMAGE_TOTAL, "a counter is damaged")                                            \
+	X(COUNTERS[0].queue = 1, "a counter is damaged")                                                     \
+	X(COUNTERS[0].wait_ns = 1000000, "a counter is damaged")                                             \
+	X(COUNTERS[0].bytes_per_s = 1024, "a counter is damaged")                                            \
+	X(COUNTERS[0].free_bytes = 1, "a counter is damaged")                                                \
+	X(COUNTERS[0].zone.offset = copy->size + 1, "a counter is damaged")                                  \
+	X(FLIGHT(ZONE).zone.size = UINT32_MAX, "a counter is damaged")                                       \
+	X(*AT(char, FLIGHT(ZONE).zone.offset) = '\n', "a counter is damaged")                                \
+	X(FLIGHT(CONCURRENT).what = IMAGE_RATE, "a counter is damaged")                                      \
+	X(FLIGHT(CONCURRENT).numbers.capacity = ALGO_LOG_MAX + 1, "a counter is damaged")                    \
+	X(FLIGHT(CONCURRENT).queue = ALGO_LOG_MAX + 1, "a counter is damaged")                               \
+	X(FLIGHT(CONCURRENT).queue = 0, "a counter is damaged")                                              \
+	X(FLIGHT(CONCURRENT).wait_ns = 0, "a counter is damaged")                                            \
+	X(FLIGHT(CONCURRENT).wait_ns = 999999, "a counter is damaged")                                       \
+	X(FLIGHT(CONCURRENT).wait_ns = IMAGE_WAIT_MAX + 1, "a counter is damaged")                           \
+	X(FLIGHT(CONCURRENT).bytes_per_s = 1024, "a counter is damaged")                                     \
+	X(FLIGHT(BANDWIDTH).what = IMAGE_RATE, "a counter is damaged")                                       \
+	X(FLIGHT(BANDWIDTH).row = 1, "a counter is damaged")                                                 \
+	X(FLIGHT(BANDWIDTH).numbers = FLIGHT(TOTAL).numbers, "a counter is damaged")                         \
+	X(FLIGHT(BANDWIDTH).bytes_per_s = 1023, "a counter is damaged")                                      \
+	X(FLIGHT(BANDWIDTH).bytes_per_s = IMAGE_BYTES_MAX + 1, "a counter is damaged")                       \
+	X(FLIGHT(BANDWIDTH).free_bytes = IMAGE_BYTES_MAX + 1, "a counter is damaged")                        \
+	X(FLIGHT(TOTAL).numbers = FLIGHT(LOG).numbers, "a counter is damaged")                               \
+	X(FLIGHT(TOTAL).bytes_per_s = IMAGE_TOTAL_MAX + 1, "a counter is damaged")                           \
+	X(FLIGHT(TOTAL).free_bytes = 1, "a counter is damaged")                                              \
+	X(LIMITS[1].count = IMAGE_COUNT_SUCCESSES + 1, "a limit is damaged")                                 \
+	X(LIMITS[1].on_full = TABLE_DENY + 1, "a limit is damaged")                                          \
+	X(LIMITS[1].count = IMAGE_COUNT_FAILURES, "what a failure is is damaged")                            \
+	X(LIMITS[6].count = IMAGE_COUNT_ALL, "what a failure is is damaged")                                 \
+	X(LIMITS[6].failures.count = 0, "what a failure is is damaged")                                      \
+	X(LIMITS[6].failures.count = UINT32_MAX, "its statuses lie outside of it")                           \
+	X(LIMITS[6].failures.offset = copy->size, "its statuses lie outside of it")                          \
+	X(LIMITS[6].failures.offset += 4, "its statuses lie outside of it")                                  \
+	X(STATUSES[0].from = 99, "what a failure is is damaged")                                             \
+	X(STATUSES[1].to = 600, "what a failure is is damaged")                                              \
+	X(STATUSES[1].to = 402, "what a failure is is damaged")                                              \
+	X(STATUSES[1].from = 401, "what a failure is is damaged")                                            \
+	X(RESPONDS[0].headers = 64, "an answer is damaged")                                                  \
+	X(RESPONDS[0].headers = IMAGE_HEADERS_X_RATELIMIT | IMAGE_HEADERS_DELTA, "an answer is damaged")     \
+	X(RESPONDS[0].headers = IMAGE_HEADERS_GITHUB | IMAGE_HEADERS_DELTA, "an answer is damaged")          \
+	X(RESPONDS[0].headers = IMAGE_HEADERS_RATELIMIT | IMAGE_HEADERS_DRAFT_7, "an answer is damaged")     \
+	X(RESPONDS[0].headers = IMAGE_HEADERS_DRAFT_6 | IMAGE_HEADERS_DRAFT_7, "an answer is damaged")       \
 	X(CLAUSES[0].has = 16, "a clause has an unknown condition")                                          \
 	X(CLAUSES[0].path = UINT32_MAX, "a clause names a path that is not there")                           \
 	X(CLAUSES[0].host_suffix = 2, "a clause has an unknown condition")                                   \

@@ -148,6 +148,97 @@ static void test_edits(struct arena *arena)
 	table_close(&table);
 }
 
+/* The same for what only the words of a policy say. */
+static const struct {
+	const char *limits, *words;
+	uint32_t converted, started, dropped;
+} word_edits[] = {
+	{"a: {rate: 100/min}", "the first policy of this table: 1 limit", 0, 1, 0},
+	{"a: {rate: 100/min, algorithm: sliding-window}",
+	 "limit 'a': 100 per minute -> 100 per minute in a sliding window, counters carried over", 1, 0, 0},
+	{"a: {rate: 100/min, algorithm: sliding-log}",
+	 "limit 'a': 100 per minute in a sliding window -> 100 per minute exactly, counters carried over", 1,
+	 0, 0},
+	/* a lone rate stays who it is, whatever comes beside it */
+	{"a: {rate: 100/min, algorithm: sliding-log, concurrent: 2}",
+	 "limit 'a': its list of rates changed: new counters start for those that were not there", 0, 1, 0},
+	{"a: {rate: 100/min, algorithm: sliding-log, concurrent: 2, queue: 5}",
+	 "limit 'a/concurrent': 2 at the same time -> 2 at the same time, queue 5 for 10 s", 0, 0, 0},
+	{"a: {rate: 100/min, algorithm: sliding-log, concurrent: 3, queue: 5, count: failures, on_full: "
+	 "deny}",
+	 "limit 'a/concurrent': 2 at the same time, queue 5 for 10 s -> 3 at the same time, queue 5 for 10 "
+	 "s, "
+	 "counters carried over",
+	 1, 0, 0},
+	{"a: {concurrent: 3, queue: 5, bandwidth: 1MiB/s}", "limit 'a': 1 MiB/s per response from now on", 0,
+	 0, 1},
+	{"a: {concurrent: 3, queue: 5, bandwidth: 2MiB/s after 1MB}",
+	 "limit 'a/bandwidth': 1 MiB/s per response -> 2 MiB/s per response after the first 1 MB", 0, 0, 0},
+	{"a: {bandwidth: 2MiB/s after 1MB}", "no counter is affected", 0, 0, 1},
+	{"b: {was: a, bandwidth: 2MiB/s after 1MB}", "limit 'b' was 'a': its counters go on", 0, 0, 0},
+	{"c: {bandwidth: 2MiB/s}, d: {match: /d, total: 1MiB/s, bandwidth: 1MiB/s}",
+	 "limit 'c' is new\nlimit 'd' is new\nlimit 'b' is gone, and its counters with it", 0, 1, 0},
+	{"d: {match: /d, total: 2MiB/s, bandwidth: 1MiB/s}",
+	 "limit 'd/total': 1 MiB/s for all responses -> 2 MiB/s for all responses, counters carried over\n"
+	 "limit 'c' is gone, and its counters with it",
+	 1, 0, 0},
+	{"e: {match: POST /e, rate: 10/day}", "limit 'e' is new\nlimit 'd' is gone, and its counters with it",
+	 0, 1, 1},
+	{"e: {match: POST /e, rate: 10/day, align: calendar Europe/Berlin}",
+	 "limit 'e': 10 per day in windows -> 10 per day in windows (Europe/Berlin), counters carried over",
+	 1, 0, 0},
+	{"e: {match: POST /e, rate: 10/day, align: calendar Europe/Berlin, on_full: allow}",
+	 "no counter is affected", 0, 0, 0},
+};
+
+static void test_words(void)
+{
+	struct table *table = open_table();
+
+	for (size_t i = 0; i < sizeof word_edits / sizeof *word_edits; i++) {
+		struct publish_report report;
+		struct policy_image *current = NULL;
+		struct policy policy;
+		char text[256];
+
+		snprintf(text, sizeof text, "limits: {%s}", word_edits[i].limits);
+		policy_load(&(struct policy_options){.path = "p.yaml", .text = text, .wall = 1780272000},
+			    &policy);
+		if (!ok(policy.image != NULL, word_edits[i].limits))
+			continue;
+		is_u64(publish(table, policy.image, &report), WEIR_OK, "is published");
+		policy.image = NULL;
+		policy_free(&policy);
+		is_str(report.words, word_edits[i].words, "and told");
+		ok(report.converted == word_edits[i].converted && report.started == word_edits[i].started &&
+			   report.dropped == word_edits[i].dropped,
+		   "counters carried over, started, dropped");
+		if (!ok(policy_current(table, &current, NULL, 0) == WEIR_OK && current, "readers get it"))
+			continue;
+		for (uint32_t k = 0; k < current->image->counters.count; k++) {
+			const struct image_counter *counter = image_counter_at(current->image, k);
+			const struct image_limit *limit = image_limit_at(current->image, counter->limit);
+			const struct ledger_row *row = ledger_row(table, counter->row);
+
+			if (counter->what == IMAGE_BANDWIDTH)
+				ok(counter->row == TABLE_ROW_NONE &&
+					   counter->stat ==
+						   (limit->counters.count > 1
+							    ? image_counter_at(current->image, k - 1)->stat
+							    : 0),
+				   "a bandwidth has no row, and its limit's statistics");
+			else
+				ok(row && row->flags == limit->on_full && row->stat != 0 &&
+					   (counter->queue > 0) ==
+						   (ledger_row(table, counter->queue_row) != NULL),
+				   "a row that says what happens when the table is full, and one for a "
+				   "queue");
+		}
+		policy_drop(&current);
+	}
+	table_close(&table);
+}
+
 static void test_rows(struct arena *arena)
 {
 	static const struct limit_spec first[] = {{.name = "a", .rates = {100}},
@@ -376,6 +467,17 @@ static void test_new_table(struct arena *arena)
 	table_close(&table);
 }
 
+static void leave(const char *table)
+{
+	static const char *const endings[] = {"", ".ledger", ".policy"};
+	char name[128];
+
+	for (size_t i = 0; i < 3; i++) {
+		snprintf(name, sizeof name, "%s/%s%s", folder, table, endings[i]);
+		unlink(name);
+	}
+}
+
 int main(void)
 {
 	struct arena arena = {0};
@@ -385,6 +487,9 @@ int main(void)
 	snprintf(folder, sizeof folder, "/tmp/weir-publish-XXXXXX");
 	if (!mkdtemp(folder))
 		return 1;
+	snprintf(path, sizeof path, "%s/words", folder);
+	test_words();
+	leave("words");
 	snprintf(path, sizeof path, "%s/table", folder);
 	snprintf(image_path, sizeof image_path, "%s.policy", path);
 	test_edits(&arena);
@@ -393,15 +498,7 @@ int main(void)
 	test_failures(&arena);
 	test_new_table(&arena);
 	arena_free(&arena);
-	{
-		static const char *const names[] = {"table", "table.ledger", "table.policy"};
-		char name[128];
-
-		for (size_t i = 0; i < 3; i++) {
-			snprintf(name, sizeof name, "%s/%s", folder, names[i]);
-			unlink(name);
-		}
-		ok(rmdir(folder) == 0, "the folder is empty after that");
-	}
+	leave("table");
+	ok(rmdir(folder) == 0, "the folder is empty after that");
 	return done_testing();
 }

@@ -4,6 +4,7 @@
 #ifndef WEIR_TESTS_POLICY_WALK_H
 #define WEIR_TESTS_POLICY_WALK_H
 
+#include "algo/zone.h"
 #include "policy/policy.h"
 #include "tests/policy/subjects.h"
 
@@ -27,10 +28,13 @@ static inline uint64_t walk_counters(const struct image *image)
 		struct algo_outcome outcome;
 		struct algo_report report;
 
+		sum += walk_text(image, counter->name) + walk_text(image, counter->zone) +
+		       walk_text(image, image_limit_at(image, counter->limit)->name);
+		if (counter->what == IMAGE_BANDWIDTH)
+			continue;
 		algo_step(&counter->numbers, 0, &t, 1, &outcome);
 		algo_describe(&counter->numbers, outcome.state, &t, 1, outcome.allowed, &report);
-		sum += report.remaining + walk_text(image, counter->name) +
-		       walk_text(image, image_limit_at(image, counter->limit)->name);
+		sum += report.remaining;
 	}
 	return sum;
 }
@@ -44,7 +48,10 @@ static inline uint64_t walk_limits(const struct image *image)
 		const struct image_limit *limit = image_limit_at(image, i);
 		const struct image_key_part *parts = image_at(image, limit->key.offset);
 		const struct image_respond *respond = &responds[limit->respond];
+		const struct image_statuses *failures = image_at(image, limit->failures.offset);
 
+		for (uint32_t k = 0; k < limit->failures.count; k++)
+			sum += failures[k].from + failures[k].to;
 		for (uint32_t k = 0; k < limit->key.count; k++)
 			sum += walk_text(image, parts[k].name);
 		sum += walk_text(image, limit->key_text) + walk_text(image, limit->match_text) +
@@ -97,6 +104,39 @@ static inline uint64_t walk_image(const struct image *image)
 	return sum + walk_text(image, image->source) + walk_text(image, image->address_header);
 }
 
+/* A limit of every kind of counter: its own rate, a log, a sliding window, places, and bandwidths. */
+static inline void walk_flight(struct arena *arena, struct model_limit *limit)
+{
+	const struct zone_day day = {.month = 3, .week = 5, .time_s = 7200}, back = {.month = 10, .week = 5};
+	struct model_rate rates[] = {
+		limit->rates[0],
+		{.count = 10, .unit = TEXT("log")},
+		{.count = 10, .unit = TEXT("sliding")},
+		{.count = 10, .unit = TEXT("zone"), .zone = TEXT("Europe/Berlin")},
+		{.count = 2,
+		 .unit = TEXT("concurrent"),
+		 .what = IMAGE_CONCURRENT,
+		 .queue = 5,
+		 .wait_ns = 1000000},
+		{.unit = TEXT("bandwidth"), .what = IMAGE_BANDWIDTH, .bytes_per_s = 1024, .free_bytes = 5},
+		{.unit = TEXT("total"), .what = IMAGE_TOTAL, .bytes_per_s = 2048},
+	};
+	const uint64_t minute = UINT64_C(60000000000);
+	uint64_t zone[2];
+
+	if (!algo_sliding_log(10, minute, &rates[1].numbers) ||
+	    !algo_sliding_window(10, minute, &rates[2].numbers) ||
+	    !zone_rule(3600, 7200, &day, &back, zone) ||
+	    !algo_calendar_window(10, minute, ALGO_CALENDAR_DAY, zone, &rates[3].numbers) ||
+	    !algo_concurrent(2, &rates[4].numbers) ||
+	    !algo_token_bucket(2, UINT64_C(1000000000), 64, &rates[6].numbers))
+		abort();
+	limit->rate_count = sizeof rates / sizeof *rates;
+	limit->rates = arena_alloc(arena, sizeof rates);
+	memcpy(limit->rates, rates, sizeof rates);
+	limit->on_full = TABLE_DENY;
+}
+
 /* A policy with something of everything. */
 static inline struct image *walk_sample(void)
 {
@@ -110,7 +150,9 @@ static inline struct image *walk_sample(void)
 		 .mode = IMAGE_SHADOW},
 		{.name = "off", .clauses = {"/off"}, .mode = IMAGE_DISABLED},
 		{.name = "hosts", .clauses = {"host=a", "host=h /b", "host=www.example.com"}},
+		{.name = "flight", .clauses = {"/flight"}},
 	};
+	static struct image_statuses failures[] = {{401, 401}, {403, 409}};
 	static struct text listens[] = {{"0.0.0.0:8080", 12}};
 	static struct model_route routes[] = {{.match = {"", 0}, .to = {"http://127.0.0.1:3000", 21}}};
 	struct arena arena = {0};
@@ -140,6 +182,10 @@ static inline struct image *walk_sample(void)
 							  .body = IMAGE_BODY_FILE,
 							  .file_type = TEXT("text/html"),
 							  .file_text = TEXT("<p>\n")};
+	walk_flight(&arena, &model->limits[7]);
+	model->limits[6].count = IMAGE_COUNT_FAILURES;
+	model->limits[6].failures = failures;
+	model->limits[6].failure_count = 2;
 	image = models_compile(model);
 	arena_free(&arena);
 	return image;

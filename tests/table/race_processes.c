@@ -4,7 +4,9 @@
 
 #include "tests/table/race.h"
 #include "tests/table/race_change.h"
+#include "tests/table/race_hold.h"
 #include "tests/table/race_insert.h"
+#include "tests/table/race_log.h"
 #include "tests/table/race_rate.h"
 
 static void race_run(struct race *race, race_body *body, unsigned workers)
@@ -37,5 +39,8 @@ int main(void)
 	rate_all(4);
 	insert_all();
 	change_all();
+	log_all();
+	hold_all(2);
+	hold_all(4);
 	return done_testing();
 }

@@ -10,7 +10,9 @@
 
 #include "tests/table/race.h"
 #include "tests/table/race_change.h"
+#include "tests/table/race_hold.h"
 #include "tests/table/race_insert.h"
+#include "tests/table/race_log.h"
 #include "tests/table/race_rate.h"
 
 #if defined(__SANITIZE_THREAD__)
@@ -129,6 +131,9 @@ int main(void)
 	rate_all(4);
 	insert_all();
 	change_all();
+	log_all();
+	hold_all(2);
+	hold_all(4);
 #if defined(__SANITIZE_THREAD__)
 	ok(mappings_shared > 0, "the threads saw the table at one address");
 #endif

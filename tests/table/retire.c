@@ -137,9 +137,99 @@ static void check_resume(void)
 	rig_free(&rig);
 }
 
+/* What is in flight or reserved ends as it would have, however long that takes; the slot goes with the last of it. */
+static void check_tickets(void)
+{
+	struct rig rig = rig_new(TABLE_SIZE_MIN, 2);
+	struct table *old = rig_open(&rig), *other = rig_open(&rig), *next;
+	struct algo_numbers token = rig_token(5, RIG_SECOND * 3600, 5), flight;
+	if (!algo_concurrent(2, &flight))
+		rig_die("algo_concurrent", "refused");
+	uint32_t row = rig_row(old, 5, &token, 1), places = rig_row(old, 6, &flight, 1);
+	struct table_key key = rig_key(old, 1, 1), door = rig_key(old, 2, 1);
+	struct table_ticket reserved, serving, charged, none;
+	struct algo_time t;
+	struct table_look look;
+	struct stats_process process;
+
+	table_set_generation(old, 7);
+	table_time(old, &t);
+	table_take(old, &key, row, &t, 2, TABLE_RESERVE, &reserved, &look);
+	table_take(old, &door, places, &t, 1, TABLE_RESERVE, &serving, &look);
+	table_take(old, &key, row, &t, 1, TABLE_CHARGE, &charged, &look);
+	is_u64(table_held(old), 2, "one reserved, one in flight; what is charged holds nothing");
+	table_set_generation(other, 8);
+	table_hold_generation(other, 8);
+	table_retire(old);
+	ok(process_alive(other, 0), "a handle with tickets retires: its slot stays");
+	is_u64(rig_try_open(&rig, false, &next), WEIR_BUSY, "nobody else has it");
+	is_u64(atomic_get(&other->processes[0].held), 8, "I8: it keeps no older policy");
+	is_u64(table_take(old, &key, row, &t, 1, TABLE_RESERVE, &none, &look), TABLE_NO_ROOM,
+	       "it takes no new");
+	ok(!none.live, "none");
+	is_u64(table_take(old, &key, row, &t, 1, TABLE_CHARGE, &none, &look), TABLE_NO_ROOM, "of any kind");
+	is_u64(table_charge(old, &key, row, &t, 1, &look), TABLE_NO_ROOM, "and cannot charge");
+	ok(!table_forget(old, &key), "nor forget");
+	stats_add(&stats_process(old)->decisions, 1000);
+	stats_process_sum(other, &process);
+	is_u64(process.decisions, 0, "I10: it counts for itself");
+	table_peek_held(other, &key, row, &t, 2, &look);
+	ok(look.held == 2 && look.allowed, "what it holds is held");
+	table_peek_held(other, &key, row, &t, 3, &look);
+	ok(!look.allowed, "and what it charged is charged");
+	ok(table_settle(old, &reserved, &t, 1), "it settles what was reserved");
+	table_peek_held(other, &key, row, &t, 3, &look);
+	ok(look.held == 0 && look.allowed, "at its actual cost");
+	table_peek_held(other, &key, row, &t, 4, &look);
+	ok(!look.allowed, "which is charged");
+	ok(process_alive(other, 0) && old->process, "one is in flight still");
+
+	/* Back again before it has ended. */
+	is_u64(table_resume(old), WEIR_OK, "it comes back");
+	ok(old->process_index == 0 && table_held(old) == 1,
+	   "to the slot that it never left, with its ticket");
+	is_u64(table_take(old, &door, places, &t, 1, TABLE_RESERVE, &reserved, &look), TABLE_CHARGED,
+	       "and takes again");
+	is_u64(look.held, 2, "beside what it holds");
+	stats_add(&stats_process(old)->decisions, 1);
+	stats_process_sum(other, &process);
+	is_u64(process.decisions, 1, "and counts for everyone");
+	table_retire(old);
+	ok(table_give_back(old, &reserved, &t) && process_alive(other, 0),
+	   "it retires: the first of two ends");
+	table_retire(old);
+	ok(process_alive(other, 0), "retiring twice changes nothing");
+	ok(table_settle(old, &serving, &t, 1), "the last one ends");
+	ok(!old->process && !process_alive(other, 0), "and the slot is free, by itself");
+	ok(!table_settle(old, &serving, &t, 1), "once");
+	ok(table_give_back(old, &charged, &t), "what was only charged can end later");
+	table_peek_held(other, &key, row, &t, 4, &look);
+	ok(!look.allowed, "and stays charged: a retired handle writes nothing");
+	next = rig_open(&rig);
+	is_u64(next->process_index, 0, "another has the slot");
+	table_peek_held(next, &door, places, &t, 2, &look);
+	ok(look.held == 0 && look.allowed, "and nothing is in flight");
+	is_u64(table_resume(old), WEIR_BUSY, "the old one finds none");
+	is_u64(census_check(next, NULL, NULL), 0, "the table is sound");
+
+	/* Closed with tickets while it retires. */
+	table_take(next, &door, places, &t, 2, TABLE_RESERVE, &serving, &look);
+	table_retire(next);
+	table_close(&next);
+	ok(!serving.live && !process_alive(other, 0), "closing ends what is left");
+	t.now += RIG_SECOND;
+	table_peek_held(other, &door, places, &t, 2, &look);
+	ok(look.held == 0 && look.allowed, "within a second for everybody");
+	is_u64(census_check(other, NULL, NULL), 0, "the table is sound");
+	table_close(&other);
+	table_close(&old);
+	rig_free(&rig);
+}
+
 int main(void)
 {
 	check_retire();
 	check_resume();
+	check_tickets();
 	return done_testing();
 }

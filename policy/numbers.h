@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* numbers: what the files share that read how much a limit lets through. Inside the layer only. */
+#ifndef WEIR_POLICY_NUMBERS_H
+#define WEIR_POLICY_NUMBERS_H
+
+#include "policy/load.h"
+#include "policy/rate.h"
+
+struct numbers {
+	struct load *load;
+	struct model_limit *limit;
+	/* the words of the limit; NULL where one is not said */
+	const struct node *rate, *algorithm, *burst, *queue, *at_once, *wait, *align;
+	const struct node *concurrent, *bandwidth, *total;
+	int kind;		     /* ALGO_NONE: each rate's own default */
+	int alignment;		     /* -1: each rate's own default */
+	struct text zone;	     /* of `align: calendar ZONE`, "" UTC */
+	uint64_t clocks[2];	     /* of the zone */
+	bool kinds[ALGO_KIND_COUNT]; /* that occur */
+};
+
+/* alignment, zone and clocks, from `align`. */
+void numbers_align_read(struct numbers *numbers);
+/* How windows of this rate are aligned; false after a finding. */
+bool numbers_align(struct numbers *numbers, const struct rate *rate, enum algo_align *out);
+
+/* The numbers of one rate, counted in this way, that stands at `mark`; false after a finding. */
+bool numbers_build(struct numbers *numbers, const struct rate *rate, enum algo_kind kind,
+		   struct model_mark mark, struct model_rate *out);
+
+/* Appends what `concurrent` (with queue and wait), `bandwidth` and `total` say to the limit's rates. */
+void numbers_concurrent_read(struct numbers *numbers);
+void numbers_pace_read(struct numbers *numbers);
+
+#endif

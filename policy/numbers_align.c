@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* numbers_align: where windows begin. */
+#include "policy/numbers.h"
+#include "policy/value.h"
+#include "policy/words.h"
+#include "policy/zone.h"
+
+void numbers_align_read(struct numbers *n)
+{
+	struct text text;
+	char why[256] = "";
+	int number;
+
+	if (!value_line(n->load, n->align, "align", &text))
+		return;
+	const char *blank = memchr(text.data, ' ', text.size);
+	struct text word = {text.data, blank ? (size_t)(blank - text.data) : text.size};
+	struct text zone = blank ? value_trim((struct text){blank, text.size - word.size}) : (struct text){0};
+	if (!words_value_text(n->load, word, n->align->mark, "align", &number))
+		return;
+	if (zone.size && number != ALGO_CALENDAR_DAY) {
+		diag_error(n->load, n->align->mark, "'%.*s' takes no zone; only a calendar has one",
+			   SHOW(word));
+		return;
+	}
+	if (zone.size && !text_equal_folded(zone, TEXT("UTC"))) {
+		/* from the moment on that the policy is judged by: a zone's rules change */
+		if (!zone_read(zone, n->load->wall, n->clocks, why, sizeof why)) {
+			diag_error(n->load, yaml_mark_part(n->align, zone), "%s", why);
+			return;
+		}
+		n->zone = zone;
+	}
+	n->alignment = number;
+}
+
+bool numbers_align(struct numbers *n, const struct rate *rate, enum algo_align *out)
+{
+	static const enum algo_align calendars[] = {
+		[RATE_MS] = ALGO_CLOCK,		  [RATE_S] = ALGO_CLOCK,
+		[RATE_MIN] = ALGO_CLOCK, /* clocks differ by whole minutes */
+		[RATE_HOUR] = ALGO_CLOCK,	  [RATE_DAY] = ALGO_CALENDAR_DAY,
+		[RATE_WEEK] = ALGO_CALENDAR_WEEK, [RATE_MONTH] = ALGO_CALENDAR_MONTH,
+		[RATE_YEAR] = ALGO_CALENDAR_YEAR,
+	};
+	if (n->alignment < 0) {
+		*out = rate->period_ns < RATE_NS_DAY ? ALGO_FIRST_REQUEST
+		       : rate->single		     ? calendars[rate->unit]
+						     : ALGO_CLOCK;
+	} else if (n->alignment != ALGO_CALENDAR_DAY) {
+		*out = (enum algo_align)n->alignment;
+	} else if (rate->single) {
+		bool hour = rate->unit == RATE_HOUR && n->zone.size > 0;
+		*out = hour ? ALGO_CALENDAR_HOUR : calendars[rate->unit];
+	} else {
+		diag_error(n->load, n->align->mark,
+			   "a calendar has single hours, days, weeks, months and years; for this rate say "
+			   "align: clock");
+		return false;
+	}
+	return true;
+}

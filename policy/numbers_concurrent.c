@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* numbers_concurrent: how many requests may be in flight, and how many wait for a place. */
+#include "policy/numbers.h"
+#include "policy/value.h"
+
+#define WAIT_NS (10 * RATE_NS_S) /* unless said: a browser still waits, and so does nginx's client */
+
+void numbers_concurrent_read(struct numbers *n)
+{
+	struct load *load = n->load;
+	struct model_rate out = {
+		.mark = n->concurrent->mark, .unit = TEXT("concurrent"), .what = IMAGE_CONCURRENT};
+	size_t errors = load->diag.errors;
+	uint64_t wait_ns = WAIT_NS;
+
+	value_number(load, n->concurrent, "concurrent", 0, ALGO_LOG_MAX, &out.count);
+	if (n->queue)
+		value_number(load, n->queue, "queue", 0, ALGO_LOG_MAX, &out.queue);
+	if (n->wait && value_duration(load, n->wait, "wait", &wait_ns) && wait_ns > IMAGE_WAIT_MAX)
+		diag_error(load, n->wait->mark, "nobody waits longer than an hour for a place in flight");
+	if (load->diag.errors == errors && n->wait && out.queue == 0)
+		diag_error(load, n->wait->mark,
+			   "'wait' is for those in a queue, and nobody may wait; say queue: 10 too");
+	if (load->diag.errors == errors && out.queue > 0 && out.count == 0)
+		diag_error(load, n->queue->mark,
+			   "with 'concurrent: 0' nobody ever gets a place; leave the queue out");
+	if (load->diag.errors != errors)
+		return;
+	out.wait_ns = out.queue > 0 ? wait_ns : 0;
+	if (algo_concurrent(out.count, &out.numbers))
+		n->limit->rates[n->limit->rate_count++] = out;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* snapshot_judge: a word from a file is a claim about somebody: bounded before it may lock anyone out. */
+#include "table/snapshot_judge.h"
+
+#include "algo/bucket.h"
+#include "table/log_ring.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+#define HOUR_NS	  (3600 * SECOND_NS)
+#define DAY_NS	  (24 * HOUR_NS)
+
+uint64_t snapshot_recovery_ns(const struct algo_numbers *n)
+{
+	/* a sliding window weighs in the next one too */
+	return n->kind == ALGO_SLIDING_WINDOW ? 2 * n->scale : algo_window_ns(n);
+}
+
+/* The longest that a window of these numbers can be ahead of the time it was charged at. */
+static uint64_t reach_ns(const struct algo_numbers *n)
+{
+	uint64_t slack = SECOND_NS + (n->shift < 40 ? UINT64_C(2) << n->shift : 0);
+	switch (n->kind) {
+	case ALGO_FIXED_WINDOW:
+		break;
+	default: /* a log's ends go on in order, so a late clock ends with an early one's */
+		return 3 * n->scale + slack;
+	}
+	/* On a wall clock that was set back a window may be skipped (window_begin): two of them. */
+	switch (n->align) {
+	case ALGO_FIRST_REQUEST:
+		return n->scale + slack;
+	case ALGO_CALENDAR_HOUR:
+		return 4 * HOUR_NS + slack;
+	case ALGO_CALENDAR_DAY:
+		return 3 * DAY_NS + slack;
+	case ALGO_CALENDAR_WEEK:
+		return 15 * DAY_NS + slack;
+	case ALGO_CALENDAR_MONTH:
+		return 63 * DAY_NS + slack;
+	case ALGO_CALENDAR_YEAR:
+		return 733 * DAY_NS + slack;
+	default:
+		return 2 * n->scale + slack;
+	}
+}
+
+static bool is_bucket(const struct algo_numbers *n)
+{
+	return n->kind == ALGO_TOKEN_BUCKET || n->kind == ALGO_LEAKY_BUCKET;
+}
+
+static enum judged judge_bucket(const struct algo_numbers *n, uint64_t *w1, uint64_t taken, uint64_t now)
+{
+	uint64_t window = snapshot_recovery_ns(n), clock = bucket_clock(n, taken);
+	if (n->scale == 0) /* nothing ever passes: nothing to remember */
+		return JUDGED_EXPIRED;
+	wide most = (wide)n->scale * (2 * (wide)(window < 400 * DAY_NS ? window : 400 * DAY_NS) + DAY_NS) >>
+		    64;
+	if (most < n->capacity)
+		most = n->capacity;
+	if (bucket_debt(*w1, clock) > most)
+		*w1 = clock + (uint64_t)most;
+	return algo_recovered(n, *w1, now) ? JUDGED_EXPIRED : JUDGED_LIVE;
+}
+
+enum judged snapshot_judge(const struct algo_numbers *n, uint64_t w0, uint64_t *w1, uint64_t taken,
+			   uint64_t now)
+{
+	if (w0 >> LAYOUT_ROW_BITS == 0 || *w1 & LAYOUT_CLAIM || n->kind == ALGO_CONCURRENT)
+		return JUDGED_REFUSED;
+	if (*w1 & CELL_MARK && (*w1 & CELL_HOLD || n->kind != ALGO_SLIDING_LOG))
+		return JUDGED_REFUSED;
+	if (is_bucket(n))
+		return judge_bucket(n, w1, taken, now);
+	uint64_t end = snapshot_end(n, *w1);
+	if (n->kind == ALGO_SLIDING_LOG ? end <= now : algo_recovered(n, *w1, now))
+		return JUDGED_EXPIRED;
+	return end - taken <= reach_ns(n) || end <= taken ? JUDGED_LIVE : JUDGED_REFUSED;
+}
+
+uint64_t snapshot_end(const struct algo_numbers *n, uint64_t w1)
+{
+	if (cell_is(w1))
+		return log_cell_end(w1);
+	return n->kind == ALGO_SLIDING_LOG ? log_ring_until(w1) : algo_rank(n, w1);
+}
+
+wide snapshot_worth(const struct algo_numbers *n, uint64_t w1, uint64_t now)
+{
+	uint64_t used, end = snapshot_end(n, w1);
+	if (n->kind == ALGO_SLIDING_LOG)
+		used = UINT32_MAX >> (cell_is(w1) ? log_cell_share(w1) : log_ring_share(w1));
+	else
+		used = algo_used(n, w1, now);
+	return (wide)(used * used) * (end > now ? end - now : 1);
+}
+
+bool snapshot_later(const struct algo_numbers *a_numbers, uint64_t *a, const struct algo_numbers *b_numbers,
+		    uint64_t b, uint64_t now)
+{
+	uint64_t a_end = snapshot_end(a_numbers, *a), b_end = snapshot_end(b_numbers, b);
+	if (a_end != b_end)
+		return b_end > a_end;
+	if (a_numbers->kind != ALGO_SLIDING_LOG) { /* of a window: who has counted more */
+		uint32_t a_used = algo_used(a_numbers, *a, now), b_used = algo_used(b_numbers, b, now);
+		return b_used != a_used ? b_used > a_used : b > *a;
+	}
+	if (!cell_is(*a) && *a != b)
+		*a = log_ring_word(a_end, LOG_LOOSE, log_ring_share(*a), (uint32_t)*a & 0xffff);
+	return false;
+}

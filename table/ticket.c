@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ticket: what was taken is settled or given back once, whoever asks and however often.
+ *
+ * Those that hold something are listed in their handle, oldest first: reservations that grow too old are charged,
+ * and the process slot is not given back before the last of them ends.
+ */
+#include "table/hold.h"
+#include "table/insert.h"
+#include "table/log.h"
+
+#define TRIES 1024u
+
+static enum algo_kind kind_of(struct table *table, uint32_t row)
+{
+	recall_fresh(table);
+	const struct ledger_row *mine = recall_row(table, row);
+	return mine ? mine->numbers.kind : ALGO_NONE;
+}
+
+/* ---- the list --------------------------------------------------------------------------------------- */
+
+static void enlist(struct table *table, struct handle_tickets *list, struct table_ticket *ticket)
+{
+	ticket->before = list->last;
+	*(list->last ? &list->last->after : &list->first) = ticket;
+	list->last = ticket;
+	table->held++;
+}
+
+static void strike(struct table *table, struct table_ticket *ticket)
+{
+	/* One without neighbours is alone in one of the two. */
+	struct handle_tickets *list = table->reserved.first == ticket || table->reserved.last == ticket
+					      ? &table->reserved
+					      : &table->in_flight;
+	if (ticket->before)
+		ticket->before->after = ticket->after;
+	else
+		list->first = ticket->after;
+	if (ticket->after)
+		ticket->after->before = ticket->before;
+	else
+		list->last = ticket->before;
+	ticket->before = ticket->after = NULL;
+	table->held--;
+}
+
+static void drop_all(struct handle_tickets *list)
+{
+	for (struct table_ticket *ticket = list->first, *after; ticket; ticket = after) {
+		after = ticket->after;
+		ticket->before = ticket->after = NULL;
+		ticket->live = 0;
+	}
+	*list = (struct handle_tickets){NULL, NULL};
+}
+
+void ticket_close(struct table *table)
+{
+	drop_all(&table->reserved);
+	drop_all(&table->in_flight);
+	table->held = 0;
+}
+
+uint32_t table_held(const struct table *table)
+{
+	return table->held;
+}
+
+/* ---- taking ------------------------------------------------------------------------------------------ */
+
+void table_peek_held(struct table *table, const struct table_key *key, uint32_t row,
+		     const struct algo_time *t, uint32_t cost, struct table_look *out)
+{
+	hold_peek(table, key, row, t, cost, out);
+}
+
+enum table_charge table_take(struct table *table, const struct table_key *key, uint32_t row,
+			     const struct algo_time *t, uint32_t cost, enum table_how how,
+			     struct table_ticket *ticket, struct table_look *out)
+{
+	enum table_charge result;
+	*ticket = (struct table_ticket){
+		.key = *key, .row = row, .cost = cost, .at = t->now, .how = (uint16_t)how};
+	if (how == TABLE_RESERVE) {
+		result = hold_take(table, key, row, t, cost, out);
+	} else if (kind_of(table, row) == ALGO_SLIDING_LOG) {
+		struct log_taken taken = {0};
+		result = log_charge(table, key, row, t, cost, &taken, out);
+		ticket->cell = taken.cell;
+		ticket->stamp = taken.stamp;
+	} else {
+		result = table_charge(table, key, row, t, cost, out);
+	}
+	ticket->live = result == TABLE_CHARGED;
+	if (ticket->live && how == TABLE_RESERVE)
+		enlist(table, out->numbers.kind == ALGO_CONCURRENT ? &table->in_flight : &table->reserved,
+		       ticket);
+	return result;
+}
+
+/* ---- settling ---------------------------------------------------------------------------------------- */
+
+/* What was held fits, so at once, as a rule. A log cannot owe: what does not fit is not charged. */
+static void charge_log(struct table *table, const struct table_key *key, uint32_t row,
+		       const struct algo_time *t, uint32_t cost)
+{
+	struct table_look look;
+	for (unsigned try = 0; cost > 0 && try < TRIES; try++) {
+		if (log_charge(table, key, row, t, cost, NULL, &look) != TABLE_REFUSED)
+			return;
+		uint64_t left = look.used < look.numbers.capacity ? look.numbers.capacity - look.used : 0;
+		cost = left < cost ? (uint32_t)left : cost - 1;
+	}
+}
+
+/* Whether it fits or not. Where no slot is to be had (on_full) it is as if it were forgotten at once. */
+static void charge(struct table *table, const struct table_key *key, uint32_t row, const struct algo_time *t,
+		   uint32_t cost)
+{
+	struct slot_pair *pair = slot_pair(table, key);
+	uint64_t tag = slot_tag(key);
+	for (unsigned try = 0; cost > 0 && try < TRIES; try++) {
+		struct probe at;
+		struct insert_claim claim = {0};
+		enum insert_made made = INSERT_MADE;
+		recall_fresh(table);
+		const struct ledger_row *mine = recall_row(table, row);
+		if (!mine)
+			return;
+		enum probe_found found = probe_find(table, pair, tag, row, mine, t, &at);
+		if (found == PROBE_STALE)
+			continue;
+		if (at.numbers->kind == ALGO_SLIDING_LOG) {
+			charge_log(table, key, slot_row(at.keep), t, cost);
+			return;
+		}
+		uint64_t state = algo_settle(at.numbers, at.state, t, cost);
+		if (state == at.state) /* in flight, too */
+			return;
+		if (found == PROBE_ABSENT) {
+			made = insert_try(table, pair, tag, row, mine, 0, t->now, &claim);
+			at.slot = claim.slot;
+			at.w0 = claim.w0;
+			at.w1 = claim.w1;
+		}
+		if (made == INSERT_FULL)
+			break;
+		/* I1, I2, I5: from the very claim that was looked around from, or from what was judged. */
+		if (made == INSERT_MADE && atomic_cas_pair(&at.slot->w0, at.w0, at.w1, at.keep, state)) {
+			if (found == PROBE_ABSENT)
+				stats_add(&table->area->process.inserted, 1);
+			else if (at.converted)
+				stats_add(&table->area->process.converted, 1);
+			return;
+		}
+		stats_add(&table->area->process.retries, 1);
+	}
+	if (cost > 0)
+		stats_add(&table->area->process.no_room, 1);
+}
+
+static void settle_charged(struct table *table, struct table_ticket *ticket, const struct algo_time *t,
+			   uint32_t cost)
+{
+	if (cost > ticket->cost) {
+		charge(table, &ticket->key, ticket->row, t, cost - ticket->cost);
+	} else if (cost < ticket->cost && kind_of(table, ticket->row) == ALGO_SLIDING_LOG) {
+		struct log_taken taken = {ticket->cell, ticket->stamp};
+		log_uncharge(table, &ticket->key, ticket->row, t, &taken, ticket->cost - cost);
+	} else if (cost < ticket->cost) {
+		table_uncharge(table, &ticket->key, ticket->row, t, ticket->at, ticket->cost - cost);
+	}
+}
+
+bool table_settle(struct table *table, struct table_ticket *ticket, const struct algo_time *t, uint32_t cost)
+{
+	if (!ticket->live)
+		return false;
+	ticket->live = 0;
+	/* A handle that has retired takes nothing any more, but ends what it has. */
+	bool read_only = table->read_only;
+	table->read_only = !table->process;
+	if (ticket->how != TABLE_RESERVE) {
+		if (table->process) /* its slot is gone: what is charged stays charged */
+			settle_charged(table, ticket, t, cost);
+	} else {
+		/* I14: first the word, then the hold. */
+		charge(table, &ticket->key, hold_row(table, &ticket->key, ticket->row), t, cost);
+		hold_lower(table, &ticket->key, ticket->row, ticket->cost);
+		strike(table, ticket);
+	}
+	table->read_only = read_only;
+	if (table->retired && table->held == 0)
+		process_close(table);
+	return true;
+}
+
+bool table_give_back(struct table *table, struct table_ticket *ticket, const struct algo_time *t)
+{
+	return table_settle(table, ticket, t, 0);
+}
+
+void table_overdue(struct table *table, const struct algo_time *t)
+{
+	for (;;) {
+		struct table_ticket *first = table->reserved.first;
+		if (!first || t->now <= first->at + TABLE_RESERVE_MAX_NS)
+			return;
+		table_settle(table, first, t, first->cost);
+	}
+}
