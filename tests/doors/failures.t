@@ -6,7 +6,7 @@ import base64, hashlib, socket, sys, threading, time; sys.path[:0] = ["tests/lib
 from gatelib import *
 
 hold = threading.Event()
-LIMIT = "limits: {login: {match: POST /login*, key: ip, rate: 5/hour, count: failures%s}}\n"
+LIMIT = "limits: {login: {match: POST /login, key: ip, rate: 5/hour, count: failures%s}}\n"
 
 
 def answer(method, path, headers, body):

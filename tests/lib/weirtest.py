@@ -357,6 +357,9 @@ class Backend:
         class Server(http.server.ThreadingHTTPServer):
             request_queue_size = 512
             daemon_threads = True
+
+            def handle_error(self, *a):
+                pass    # who asked has gone
         self.server = Server(("127.0.0.1", self.port), Handler)
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
