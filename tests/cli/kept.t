@@ -8,7 +8,7 @@ from weirtest import *
 state = folder()
 os.chmod(state, 0o755)
 SNAP = os.path.join(state, "kept.snapshot")
-POLICY = "limits: {quota: {rate: 10/month}, quick: {match: /quick, rate: 20/s, burst: 20}}\n"
+POLICY = "limits: {quota: {match: {not: {path: /quick}}, rate: 10/month}, quick: {match: /quick, rate: 20/s, burst: 20}}\n"
 
 
 def left(site, path="/f1.txt", **kw):
@@ -54,7 +54,7 @@ is_(left(site), 2, "nothing is lost")
 
 second = start([WEIR, "control", site.policy, "--table", site.table, "--snapshot", SNAP], stderr=open(log_path, "a"))
 ok(wait_until(lambda: open(log_path).read().count("watching") >= 3), "control again")
-r = weir("reset", "--table", site.table)
+r = weir("reset", "--all", "--table", site.table)
 is_(r.returncode, 0, "reset")
 stop(second)
 boot()
