@@ -5,11 +5,14 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/find.h"
 #include "cli/out.h"
 #include "cli/signals.h"
+#include "policy/kept.h"
 
 static void say(void *context, const char *line)
 {
@@ -44,6 +47,27 @@ static int wait_for_table(const struct find *find, int signals, char *path, size
 	}
 }
 
+/* Where the table is written down: as wished, or where whoever makes it looks for it. The folder is made. */
+static const char *snapshot_of(const char *wish, const char *table, char *path, size_t size)
+{
+	char why[2 * PLACE_MAX] = "";
+	struct stat st;
+
+	if (wish && strcmp(wish, "none") == 0)
+		return NULL;
+	if (stat(table, &st) != 0)
+		return NULL;
+	if (wish ? !policy_absolute_path(wish, path, size)
+		 : !policy_kept_path(table, st.st_uid, path, size)) {
+		fprintf(stderr, "weir control: no place for a snapshot: counters do not survive a reboot; "
+				"--snapshot PATH\n");
+		return NULL;
+	}
+	if (policy_kept_folder(path, st.st_uid, st.st_gid, why, sizeof why) != WEIR_OK)
+		fprintf(stderr, "weir control: %s\n", why);
+	return path;
+}
+
 static void loop(struct control *control, int signals)
 {
 	struct pollfd wait[] = {{.fd = signals, .events = POLLIN},
@@ -61,22 +85,28 @@ int control_command(int argc, char **argv)
 {
 	struct find find = {0};
 	bool foreground = false;
-	const char *last_good = NULL;
+	const char *last_good = NULL, *snapshot = NULL;
 	const struct options_rule rules[] = {
 		{"--table", OPTIONS_TEXT, &find.table, "PATH",
 		 "the table's file (default: the one that belongs to FILE)"},
 		{"--last-good", OPTIONS_TEXT, &last_good, "FOLDER",
 		 "where the last good source is kept (PATH.last-good)"},
+		{"--snapshot", OPTIONS_TEXT, &snapshot, "PATH",
+		 "where the table is written down each second; none: nowhere (/var/lib/weir/UID, or "
+		 "~/.local/state/weir)"},
 		{"--foreground", OPTIONS_FLAG, &foreground, NULL,
 		 "what it does anyway; for those who like to say it"},
 	};
 	struct options options = {
-		.synopsis = "weir control FILE [--table PATH] [--last-good FOLDER]",
+		.synopsis = "weir control FILE [--table PATH] [--last-good FOLDER] [--snapshot PATH]",
 		.about = "Watches a policy file with its includes and pages, and publishes every edit that "
 			 "has no errors:\n"
-			 "it is in force at the next request. A broken edit is reported and changes nothing. "
-			 "Runs until\n"
-			 "SIGTERM or SIGINT; what is published stays in force.\n",
+			 "it is in force within a second. A broken edit is reported and changes nothing. "
+			 "Each second "
+			 "the\n"
+			 "table is written down, so that quotas and long limits survive a reboot. Runs until "
+			 "SIGTERM or\n"
+			 "SIGINT; what is published stays in force.\n",
 		.rules = rules,
 		.rule_count = sizeof rules / sizeof *rules,
 		.words_max = 1,
@@ -84,7 +114,7 @@ int control_command(int argc, char **argv)
 	int status;
 	if (!options_read(&options, argc, argv, &status))
 		return status;
-	char policy[PLACE_MAX], table[PLACE_MAX], why[2 * PLACE_MAX];
+	char policy[PLACE_MAX], table[PLACE_MAX], kept[PLACE_MAX], why[2 * PLACE_MAX];
 	if (options.words.count != 1 ||
 	    !policy_absolute_path(options.words.items[0], policy, sizeof policy)) {
 		out_error("which policy file? usage: %s", options.synopsis);
@@ -99,8 +129,11 @@ int control_command(int argc, char **argv)
 	if (status != STATUS_FINE || stop)
 		return status;
 	struct control *control = control_open(
-		&(struct control_options){
-			.policy = policy, .table = table, .last_good = last_good, .say = say},
+		&(struct control_options){.policy = policy,
+					  .table = table,
+					  .snapshot = snapshot_of(snapshot, table, kept, sizeof kept),
+					  .last_good = last_good,
+					  .say = say},
 		why, sizeof why);
 	if (!control)
 		return out_failure(WEIR_SYSTEM, why);

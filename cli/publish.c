@@ -55,7 +55,7 @@ int publish_command(int argc, char **argv)
 	};
 	struct options options = {
 		.synopsis = "weir publish FILE [--table PATH]",
-		.about = "Checks a policy file and puts it in force at the next request, in every door of "
+		.about = "Checks a policy file and puts it in force within a second, in every door of "
 			 "the table: no\n"
 			 "reload, no counter lost. With errors (exit 1) nothing changes.\n",
 		.rules = rules,

@@ -54,7 +54,7 @@ void run_print_banner(const struct run *run)
 	char *aloud = policy_read_aloud(image);
 	printf("\n%s\n", aloud ? aloud : "");
 	free(aloud);
-	printf("edit %s and save: in force at the next request\n\n"
+	printf("edit %s and save: in force within a second\n\n"
 	       "try   curl -s -o /dev/null -w '%%{http_code} ' 'http://%s/?[1-200]'; echo\n"
 	       "      curl -i http://%s/\n"
 	       "      weir show --table %s\n",
@@ -81,8 +81,9 @@ static int plan(struct run *run)
 		out_error("the path of %s is too long", run->source);
 		return STATUS_USAGE;
 	}
-	status = run_check_room(run);
-	return status == STATUS_FINE ? run_make_folder(run) : status;
+	if ((status = run_check_room(run)) != STATUS_FINE || (status = run_make_folder(run)) != STATUS_FINE)
+		return status;
+	return run_choose_snapshot(run);
 }
 
 static int understand(struct run *run, const struct options *options)
@@ -115,6 +116,8 @@ int run_command(int argc, char **argv)
 		 "8080, or 127.0.0.1:8080; repeat for more"},
 		{"--state", OPTIONS_TEXT, &run.state_wish, "FOLDER",
 		 "where nginx.conf and the like are kept meanwhile"},
+		{"--snapshot", OPTIONS_TEXT, &run.snapshot_wish, "PATH",
+		 "where the table is written down each second; none: nowhere"},
 		{"--last-good", OPTIONS_FLAG, &run.use_last_good, NULL,
 		 "if FILE is broken: start with the last good one"},
 		{"--nginx", OPTIONS_TEXT, &run.nginx_wish, "PATH", "the nginx to run"},
@@ -124,12 +127,15 @@ int run_command(int argc, char **argv)
 		.synopsis = "weir run [FILE] [--to URL] [--limit RATE] [--listen PORT]…",
 		.about = "Runs a gateway: nginx with weir's module, in the foreground, in front of the "
 			 "backend that the policy's\n"
-			 "`gateway` (or --to) names. Edits of the policy are in force at the next request. "
+			 "`gateway` (or --to) names. Edits of the policy are in force within a second. "
 			 "SIGTERM or Ctrl-C ends\n"
 			 "it: requests in flight have ten seconds (a second signal, a second or more later, "
 			 "cuts "
 			 "them off); then the\n"
-			 "table and all state are removed. SIGHUP reloads nginx.\n",
+			 "table and all state are removed. What must outlast that (limits that take over a "
+			 "minute to "
+			 "recover, quotas)\n"
+			 "is written down each second and goes on at the next start. SIGHUP reloads nginx.\n",
 		.rules = rules,
 		.rule_count = sizeof rules / sizeof *rules,
 		.words_max = 1,

@@ -32,7 +32,7 @@ struct run_listen {
 
 struct run {
 	/* what was asked for */
-	const char *file, *to, *limit, *state_wish, *nginx_wish, *module_wish;
+	const char *file, *to, *limit, *state_wish, *snapshot_wish, *nginx_wish, *module_wish;
 	struct options_list listen_wish;
 	bool use_last_good;
 
@@ -41,6 +41,7 @@ struct run {
 				 */
 	char policy[PLACE_MAX]; /* the one that is read: source, or its last good copy */
 	char state[PLACE_MAX], conf[PLACE_MAX], lock_path[PLACE_MAX], last_good[PLACE_MAX], table[PLACE_MAX];
+	char snapshot[PLACE_MAX]; /* "": the table is not written down */
 	struct policy loaded; /* with the gateway */
 	struct run_listen listens[RUN_LISTENS_MAX];
 	size_t listen_count;
@@ -65,7 +66,9 @@ int run_make_state(struct run *run);
 int run_check_room(const struct run *run);
 /* Makes the table's folder for the workers; says so if it had to move a stranger's aside. */
 int run_make_folder(const struct run *run);
-/* Removes everything that was ours, the table too; the last good copy stays if the FILE is broken now. */
+/* Where the table is written down, and the folder for it. */
+int run_choose_snapshot(struct run *run);
+/* Removes everything that was ours, the table too (not its snapshot); the last good copy stays if the FILE is broken now. */
 void run_remove_state(struct run *run);
 /* The listening addresses, from --listen, else the policy, else 8080; refuses those that are taken by others.
  */

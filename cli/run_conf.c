@@ -233,6 +233,8 @@ char *run_conf_text(const struct run *run)
 	setting(out, "weir_policy", run->policy);
 	fputs("    ", out);
 	setting(out, "weir_table", run->table);
+	fputs("    ", out);
+	setting(out, "weir_snapshot", run->snapshot[0] ? run->snapshot : "off");
 	fputs("    weir on;\n\n", out);
 	proxying(run->loaded.image, out);
 	upstreams(run->loaded.image, out);

@@ -16,6 +16,7 @@
 #include "control/owner.h"
 #include "control/single.h"
 #include "control/tree.h"
+#include "policy/kept.h"
 #include "table/census.h"
 
 /* What we or nginx make in it, besides the last good copy. */
@@ -137,6 +138,30 @@ int run_make_folder(const struct run *run)
 		return out_failure(error, why);
 	if (*why)
 		fprintf(stderr, "weir run: %s\n", why);
+	return STATUS_FINE;
+}
+
+/* Without a file there is nothing to come back to. */
+int run_choose_snapshot(struct run *run)
+{
+	char why[2 * PLACE_MAX];
+	const char *wish = run->snapshot_wish;
+	run->snapshot[0] = '\0';
+	if (wish ? strcmp(wish, "none") == 0 : !run->file)
+		return STATUS_FINE;
+	if (wish && !policy_absolute_path(wish, run->snapshot, sizeof run->snapshot)) {
+		out_error("--snapshot '%s' is no path", wish);
+		return STATUS_USAGE;
+	}
+	if (!wish && !policy_kept_path(run->table, run->worker_uid, run->snapshot, sizeof run->snapshot)) {
+		fprintf(stderr, "weir run: no place for a snapshot: counters do not survive a restart; "
+				"--snapshot PATH\n");
+		return STATUS_FINE;
+	}
+	if (policy_kept_folder(run->snapshot, run->worker_uid, run->worker_gid, why, sizeof why) != WEIR_OK) {
+		fprintf(stderr, "weir run: counters do not survive a restart: %s\n", why);
+		run->snapshot[0] = '\0';
+	}
 	return STATUS_FINE;
 }
 

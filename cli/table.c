@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* weir table: what is in the table, and whether it is sound. */
+/* weir table: what is in the table, whether it is sound; another size, out of it and into it (table_change.c). */
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/find.h"
 #include "cli/out.h"
+#include "cli/table_change.h"
 #include "table/census.h"
+#include "table/snapshot.h"
 
 static json_t *info_json(struct table *table, const struct census *census)
 {
@@ -70,40 +72,81 @@ static int check(struct table *table)
 	return count ? STATUS_FINDINGS : STATUS_FINE;
 }
 
-int table_command(int argc, char **argv)
+/* What it began with. */
+static void print_restored(struct table *table)
 {
-	struct find find = {0};
-	const struct options_rule rules[] = {FIND_OPTIONS(&find)};
-	struct options options = {
-		.synopsis = "weir table (info | check) [--policy FILE | --table PATH]",
-		.about = "info: how much of the table is in use, by how many processes. check: walks it, "
-			 "while others go on\n"
-			 "deciding, and names every rule of its format that is broken; exit 1 if one is.\n",
-		.rules = rules,
-		.rule_count = sizeof rules / sizeof *rules,
-		.words_max = 1,
-	};
+	struct table_restored restored;
+	char age[64], number[32];
+	if (!table_restored(table, &restored))
+		return;
+	if (restored.why[0])
+		printf("snapshot     not loaded: %s\n", restored.why);
+	else
+		printf("snapshot     it began with %s counters, written down %s before%s\n",
+		       out_number(restored.entries, number, sizeof number),
+		       out_duration(restored.age_ns, age, sizeof age),
+		       restored.believed ? "" : "; the wall clock is not believed in full yet");
+}
+
+static int look(const struct find *find, bool info)
+{
 	struct table *table = NULL;
-	int status;
-	if (!options_read(&options, argc, argv, &status))
-		return status;
-	const char *word = options.words.count ? options.words.items[0] : "";
-	bool info = strcmp(word, "info") == 0;
-	if (!info && strcmp(word, "check") != 0) {
-		out_error("say `weir table info` or `weir table check`");
-		return STATUS_USAGE;
-	}
-	status = find_open(&find, true, &table);
+	int status = find_open(find, true, &table);
 	if (status == STATUS_FINE && info) {
 		struct census census;
 		census_take(table, &census);
-		if (out_as_json)
+		if (out_as_json) {
 			out_document(info_json(table, &census));
-		else
+		} else {
 			print_info(table, &census);
+			print_restored(table);
+		}
 	} else if (status == STATUS_FINE) {
 		status = check(table);
 	}
 	find_close(&table);
 	return status;
+}
+
+int table_command(int argc, char **argv)
+{
+	struct find find = {0};
+	bool replace = false;
+	const struct options_rule rules[] = {
+		FIND_OPTIONS(&find),
+		{"--replace", OPTIONS_FLAG, &replace, NULL, "import: in place of the table that is there"},
+	};
+	struct options options = {
+		.synopsis = "weir table (info | check | resize SIZE | export [FILE] | import FILE) [--policy "
+			    "FILE | --table PATH]",
+		.about = "info: how much of the table is in use, by how many processes. check: walks it, "
+			 "while others go on\n"
+			 "deciding, and names every rule of its format that is broken; exit 1 if one is. "
+			 "resize: "
+			 "makes it larger\n"
+			 "or smaller (64m), while others go on deciding; counters stay. export: all counters "
+			 "as "
+			 "JSON, with the\n"
+			 "table's secrets, so FILE is private. import: a table from that.\n",
+		.rules = rules,
+		.rule_count = sizeof rules / sizeof *rules,
+		.words_max = 2,
+	};
+	int status;
+	if (!options_read(&options, argc, argv, &status))
+		return status;
+	const char *word = options.words.count ? options.words.items[0] : "";
+	const char *more = options.words.count > 1 ? options.words.items[1] : NULL;
+	if (strcmp(word, "resize") == 0)
+		return table_change_size(&find, more);
+	if (strcmp(word, "export") == 0)
+		return table_export(&find, more);
+	if (strcmp(word, "import") == 0 && more)
+		return table_import(&find, more, replace);
+	bool info = strcmp(word, "info") == 0;
+	if (more || (!info && strcmp(word, "check") != 0)) {
+		out_error("say weir table info, check, resize SIZE, export [FILE] or import FILE");
+		return STATUS_USAGE;
+	}
+	return look(&find, info);
 }

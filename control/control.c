@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "control/keep.h"
 #include "control/lastgood.h"
 #include "control/owner.h"
 #include "control/single.h"
@@ -26,6 +27,7 @@ struct control {
 	int lock;
 	struct watch *watch;
 	struct table *table;
+	struct keep *keep;   /* NULL: the table is not written down */
 	struct policy good;  /* the last policy without errors; good.image NULL: none yet */
 	uint64_t generation; /* of the image that we know to be published */
 	uint64_t first_ms, due_ms,
@@ -59,6 +61,11 @@ static void say_lines(const struct control *control, const char *text)
 	}
 }
 
+static void say_keep(void *context, const char *line)
+{
+	say(context, "%s", line);
+}
+
 struct control *control_open(const struct control_options *options, char *why, size_t size)
 {
 	struct control *control = calloc(1, sizeof *control);
@@ -75,6 +82,7 @@ struct control *control_open(const struct control_options *options, char *why, s
 			: snprintf(control->last_good, sizeof control->last_good, "%s.last-good",
 				   options->table);
 	control->lock = -1;
+	control->keep = options->snapshot ? keep_new(options->snapshot) : NULL;
 	if (n >= (int)sizeof control->last_good ||
 	    !single_control_path(control->table_path, control->lock_path, sizeof control->lock_path))
 		snprintf(why, size, "the path of the table is too long");
@@ -92,6 +100,7 @@ void control_close(struct control **control)
 	char why[256];
 	if (!*control)
 		return;
+	keep_end(&(*control)->keep, (*control)->table, say_keep, *control);
 	table_close(&(*control)->table);
 	if ((*control)->lock >= 0 && owner_become((*control)->table_path, why, sizeof why))
 		single_leave((*control)->lock_path, (*control)->lock);
@@ -292,6 +301,8 @@ void control_work(struct control *control, uint64_t now_ms)
 	}
 	if (control->table)
 		compare(control);
+	if (control->table && control->keep)
+		keep_work(control->keep, control->table, now_ms, say_keep, control);
 }
 
 int control_descriptor(const struct control *control)

@@ -14,8 +14,10 @@
 struct control; /* opaque */
 
 struct control_options {
-	const char *policy;    /* absolute path */
-	const char *table;     /* the table's path; the file may come and go, its folder must be there */
+	const char *policy; /* absolute path */
+	const char *table;  /* the table's path; the file may come and go, its folder must be there */
+	/* Where the table is written down each second, and a last time by control_close; NULL: nowhere. */
+	const char *snapshot;
 	const char *last_good; /* folder for the last good source; NULL: the table's path + ".last-good" */
 	/* What happened, one line without its end each. */
 	void (*say)(void *context, const char *line);

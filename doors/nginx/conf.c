@@ -9,6 +9,7 @@ static void *ngx_http_weir_create_main_conf(ngx_conf_t *cf);
 static void *ngx_http_weir_create_loc_conf(ngx_conf_t *cf);
 static char *ngx_http_weir_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child);
 static char *ngx_http_weir_table(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+static char *ngx_http_weir_snapshot(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 static char *ngx_http_weir_flag(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 
 
@@ -33,6 +34,13 @@ static ngx_command_t  ngx_http_weir_commands[] = {
     { ngx_string("weir_table"),
       NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE12,
       ngx_http_weir_table,
+      NGX_HTTP_MAIN_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("weir_snapshot"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE1,
+      ngx_http_weir_snapshot,
       NGX_HTTP_MAIN_CONF_OFFSET,
       0,
       NULL },
@@ -225,6 +233,39 @@ ngx_http_weir_table(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         }
 
         mcf->size = (uint64_t) size;
+    }
+
+    return NGX_CONF_OK;
+}
+
+
+/* "off", or where the table's snapshot stands; without it, where policy_kept_path says. */
+
+static char *
+ngx_http_weir_snapshot(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_str_t                  *value;
+    ngx_http_weir_main_conf_t  *mcf = conf;
+
+    if (mcf->snapshot.data) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+
+    if (value[1].len == 0) {
+        return "needs a path, or \"off\"";
+    }
+
+    mcf->snapshot = value[1];
+
+    if (ngx_strcmp(value[1].data, "off") == 0) {
+        mcf->snapshot.len = 0;
+        return NGX_CONF_OK;
+    }
+
+    if (ngx_conf_full_name(cf->cycle, &mcf->snapshot, 0) != NGX_OK) {
+        return NGX_CONF_ERROR;
     }
 
     return NGX_CONF_OK;

@@ -117,8 +117,16 @@ ngx_http_weir_header_filter(ngx_http_request_t *r)
         }
     }
 
-    if (ngx_http_weir_headers(r, visit) != NGX_OK) {
+    ngx_http_weir_responded(r, visit);
+
+    if (ngx_http_weir_headers(r, visit) != NGX_OK
+        || ngx_http_weir_pace_begin(r, visit) != NGX_OK)
+    {
         return NGX_ERROR;
+    }
+
+    if (visit->pace) {
+        ngx_http_weir_pace_steer(r, visit);
     }
 
     return ngx_http_next_header_filter(r);
@@ -213,6 +221,13 @@ ngx_http_weir_body_filter(ngx_http_request_t *r, ngx_chain_t *in)
     visit = ngx_http_get_module_ctx(r, ngx_http_weir_filter_module);
 
     if (visit == NULL || !visit->replace) {
+        /* also parts of the response that subrequests make */
+        visit = ngx_http_get_module_ctx(r->main, ngx_http_weir_filter_module);
+
+        if (visit && visit->pace) {
+            ngx_http_weir_pace_steer(r->main, visit);
+        }
+
         return ngx_http_next_body_filter(r, in);
     }
 

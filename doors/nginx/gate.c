@@ -96,6 +96,10 @@ ngx_http_weir_decide(ngx_http_weir_visit_t *visit)
         return NGX_DECLINED;
     }
 
+    if (visit->waiting) {
+        table_time(visit->world->env.table, &visit->flow->time);
+    }
+
     switch (flow_run(visit->flow)) {
 
     case FLOW_WAIT:
@@ -106,6 +110,8 @@ ngx_http_weir_decide(ngx_http_weir_visit_t *visit)
         visit->waiting = 0;
         break;
     }
+
+    ngx_http_weir_overdue(visit->world, &visit->flow->time);
 
     mcf = ngx_http_get_module_main_conf(visit->request,
                                         ngx_http_weir_gate_module);

@@ -13,6 +13,7 @@
  *   filter.c   decides what never got there; adds headers
  *   headers.c  rate headers on the way out      cors.c  what browsers need to read them
  *   answer.c   the body of a refusal
+ *   settle.c   what became of it: its status, its end      pace.c  how fast its response goes
  *   vars.c     $weir_status and the others
  *   log.c      refusals, in few lines           hint.c  what else the operator must know
  *
@@ -36,6 +37,7 @@ typedef struct {
     pthread_mutex_t              opening;      /* held while the table's file is made */
     pthread_mutex_t              publishing;   /* held by the worker that publishes */
     ngx_atomic_t                 published;    /* 1: this configuration's policy has been */
+    ngx_atomic_t                 restored;     /* 1: what its table began with has been told */
     ngx_atomic_t                 hinted;       /* second of the last hint about an untrusted address */
 } ngx_http_weir_shared_t;
 
@@ -44,6 +46,7 @@ typedef struct {
     ngx_str_t                    path;         /* of the policy, absolute; len 0: no weir_policy */
     ngx_str_t                    table;        /* len 0: the policy's own (policy_table_path) */
     uint64_t                     size;
+    ngx_str_t                    snapshot;     /* data NULL: where policy_kept_path says; len 0: none */
     ngx_uint_t                   log_level;
     struct policy                policy;       /* as compiled at configuration */
     ngx_http_weir_shared_t      *shared;
@@ -94,6 +97,16 @@ typedef struct {
 } ngx_http_weir_cursor_t;
 
 
+/* All responses of a key together: what this one has been granted. */
+typedef struct {
+    size_t                       rate;         /* of this response alone, bytes per second; 0: any */
+    size_t                       after;        /* before that */
+    size_t                       total;        /* of the key, bytes per second */
+    off_t                        sent;         /* of the connection, when the credit was last looked at */
+    off_t                        credit;       /* granted and not sent */
+} ngx_http_weir_pace_t;
+
+
 typedef struct {
     ngx_http_request_t          *request;      /* the main one */
     ngx_http_weir_world_t       *world;        /* one reference; NULL: undecided for good (off, failed) */
@@ -103,12 +116,15 @@ typedef struct {
     ngx_http_weir_cursor_t       cursor;
     void                       **loc_conf;     /* where it was refused, and */
     ngx_uint_t                   uri_changes;  /* after how many redirects, if it goes to the operator's page */
+    ngx_http_weir_pace_t        *pace;         /* NULL: no total to share */
     unsigned                     waiting:1;    /* its turn has not come */
     unsigned                     failed:1;     /* there was nothing to decide with */
     unsigned                     answered:1;   /* `answer` is filled */
     unsigned                     replace:1;    /* the body to come gives way to the refusal's */
     unsigned                     replaced:1;   /* it has been sent */
     unsigned                     paged:1;      /* header_only was set to make way for the operator's page */
+    unsigned                     responded:1;  /* the flow knows the status */
+    unsigned                     paced:1;      /* the flow has been asked how fast */
 } ngx_http_weir_visit_t;
 
 
@@ -190,6 +206,18 @@ ngx_int_t ngx_http_weir_headers(ngx_http_request_t *r, ngx_http_weir_visit_t *vi
 ngx_table_elt_t *ngx_http_weir_header_out(ngx_http_request_t *r, struct text name, ngx_uint_t nth);
 /* Name and value must live as long as the request. */
 ngx_int_t ngx_http_weir_header_push(ngx_http_request_t *r, struct text name, struct text value);
+
+/* settle.c. The header is about to be sent: once. */
+void ngx_http_weir_responded(ngx_http_request_t *r, ngx_http_weir_visit_t *visit);
+/* The request is over. */
+void ngx_http_weir_ended(ngx_http_weir_visit_t *visit);
+/* With each decision: charges reservations that got no answer for too long. */
+void ngx_http_weir_overdue(ngx_http_weir_world_t *world, const struct algo_time *t);
+void ngx_http_weir_settle_end(void);           /* the process ends */
+
+/* pace.c. Before the header is sent; and before each writing if the visit has a `pace`. */
+ngx_int_t ngx_http_weir_pace_begin(ngx_http_request_t *r, ngx_http_weir_visit_t *visit);
+void ngx_http_weir_pace_steer(ngx_http_request_t *r, ngx_http_weir_visit_t *visit);
 
 /* vars.c */
 ngx_int_t ngx_http_weir_add_variables(ngx_conf_t *cf);

@@ -41,6 +41,7 @@ void
 ngx_http_weir_exit_process(ngx_cycle_t *cycle)
 {
     ngx_http_weir_leave_end();
+    ngx_http_weir_settle_end();
     ngx_http_weir_log_flush();
     ngx_http_weir_world_close();
 }

@@ -5,7 +5,9 @@
  */
 #include "doors/nginx/gate.h"
 
+#include "policy/kept.h"
 #include "policy/place.h"
+#include "table/snapshot.h"
 
 
 #define NGX_HTTP_WEIR_SLOTS_MAX  1024
@@ -18,13 +20,17 @@
 static enum weir_error ngx_http_weir_table_make(
     ngx_http_weir_main_conf_t *mcf, const struct table_options *options,
     struct table **table, char *why, size_t size);
+static const char *ngx_http_weir_table_snapshot(
+    ngx_http_weir_main_conf_t *mcf, const char *table, char *path);
+static void ngx_http_weir_table_tell(ngx_http_weir_main_conf_t *mcf,
+    struct table *table, const char *snapshot);
 static uint32_t ngx_http_weir_slots(void);
 
 
 ngx_http_weir_table_t *
 ngx_http_weir_table_open(ngx_http_weir_main_conf_t *mcf, const char *otherwise)
 {
-    char                    why[1024], path[PLACE_MAX];
+    char                    why[1024], path[PLACE_MAX], snapshot[PLACE_MAX];
     enum weir_error         error;
     struct table_options    options;
     ngx_http_weir_table_t  *table;
@@ -41,6 +47,9 @@ ngx_http_weir_table_open(ngx_http_weir_main_conf_t *mcf, const char *otherwise)
                                WEIR_SYSTEM, "name a table: weir_table");
         return NULL;
     }
+
+    options.snapshot = ngx_http_weir_table_snapshot(mcf, options.path,
+                                                    snapshot);
 
     table = ngx_alloc(sizeof(ngx_http_weir_table_t), mcf->log);
     if (table == NULL) {
@@ -82,10 +91,11 @@ ngx_http_weir_table_make(ngx_http_weir_main_conf_t *mcf,
     const struct table_options *options, struct table **table, char *why,
     size_t size)
 {
-    ngx_uint_t       locked;
+    ngx_uint_t       missing, locked;
     enum weir_error  error;
 
-    locked = access(options->path, F_OK) == -1
+    missing = access(options->path, F_OK) == -1;
+    locked = missing
              && ngx_http_weir_lock(&mcf->shared->opening, mcf->serving
                                    ? NGX_HTTP_WEIR_WAIT_SERVING
                                    : NGX_HTTP_WEIR_WAIT_STARTING);
@@ -96,7 +106,56 @@ ngx_http_weir_table_make(ngx_http_weir_main_conf_t *mcf,
         ngx_http_weir_unlock(&mcf->shared->opening);
     }
 
+    if (missing && error == WEIR_OK && options->snapshot) {
+        ngx_http_weir_table_tell(mcf, *table, options->snapshot);
+    }
+
     return error;
+}
+
+
+static const char *
+ngx_http_weir_table_snapshot(ngx_http_weir_main_conf_t *mcf,
+    const char *table, char *path)
+{
+    if (mcf->snapshot.data) {
+        return mcf->snapshot.len ? (char *) mcf->snapshot.data : NULL;
+    }
+
+    return policy_kept_path(table, (unsigned) geteuid(), path, PLACE_MAX)
+           ? path : NULL;
+}
+
+
+/* What the new table began with: by the one worker of all that made it. */
+
+static void
+ngx_http_weir_table_tell(ngx_http_weir_main_conf_t *mcf, struct table *table,
+    const char *snapshot)
+{
+    struct table_restored  restored;
+
+    if (!table_restored(table, &restored)
+        || !ngx_atomic_cmp_set(&mcf->shared->restored, 0, 1))
+    {
+        return;
+    }
+
+    if (restored.why[0]) {
+        if (access(snapshot, F_OK) == 0) {
+            ngx_log_error(NGX_LOG_WARN, mcf->log, 0,
+                          "weir: the counters begin anew: %s", restored.why);
+        }
+
+        return;
+    }
+
+    ngx_log_error(NGX_LOG_NOTICE, mcf->log, 0,
+                  "weir: %uL counters go on from %s, %uL s old; %uL had "
+                  "recovered since%s", restored.entries, snapshot,
+                  restored.age_ns / 1000000000, restored.expired,
+                  restored.believed ? "" : "; the wall clock is not believed "
+                  "in full yet");
 }
 
 

@@ -113,6 +113,10 @@ ngx_http_weir_visit_cleanup(void *data)
 {
     ngx_http_weir_visit_t *visit = data;
 
+    if (visit->flow) {
+        ngx_http_weir_ended(visit);
+    }
+
     if (visit->answer) {
         ngx_http_weir_block_free(visit->answer);
     }

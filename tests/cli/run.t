@@ -196,7 +196,7 @@ said = ""
 while "weir show" not in said:
     said += g.process.stdout.readline()
 for part in (f"listening on http://127.0.0.1:{g.port} → http://127.0.0.1:{backend.port}\n", "per-ip: every request, by client address: 200 at once",
-             f"edit {home}/words.yaml and save: in force at the next request\n", f"curl -i http://127.0.0.1:{g.port}/\n"):
+             f"edit {home}/words.yaml and save: in force within a second\n", f"curl -i http://127.0.0.1:{g.port}/\n"):
     like(said, part, part.strip())
 g.process.send_signal(signal.SIGINT)
 is_(g.process.wait(60), 0, "SIGINT ends it too")

@@ -94,6 +94,10 @@ def write(path, text):
     return path
 
 
+# snapshots that nobody names a place for must not be left on the machine
+os.environ["STATE_DIRECTORY"] = folder()
+os.chmod(os.environ["STATE_DIRECTORY"], 0o755)
+
 _ports = set()
 
 
@@ -353,6 +357,9 @@ class Backend:
         class Server(http.server.ThreadingHTTPServer):
             request_queue_size = 512
             daemon_threads = True
+
+            def handle_error(self, *a):
+                pass    # who asked has gone
         self.server = Server(("127.0.0.1", self.port), Handler)
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * settle: what becomes of a request that was let through: its status, when that is known, and its end, whichever way it comes.
+ *
+ * The status is known when the header is sent, and a slow reader cannot put that off. The end is the request's pool: a finished
+ * answer, a client that went away, an upgraded connection that closes, an error, all of them free it.
+ */
+#include "doors/nginx/gate.h"
+
+
+#define NGX_HTTP_WEIR_STATUSES  16    /* a header, and the backends that were tried */
+
+
+static void ngx_http_weir_settle_timer(ngx_event_t *ev);
+
+
+static ngx_event_t              ngx_http_weir_settling;
+static ngx_connection_t         ngx_http_weir_settle_dummy;    /* nginx's debug log wants a connection */
+static ngx_http_weir_world_t   *ngx_http_weir_settle_world;
+
+
+/*
+ * Every status that a backend gave counts, not only the one that is sent: an error_page may show a wrong password as 200.
+ * (Of a redirect among our own locations, whose answer nobody outside made, only the last one is known.)
+ */
+
+void
+ngx_http_weir_responded(ngx_http_request_t *r, ngx_http_weir_visit_t *visit)
+{
+    unsigned                    statuses[NGX_HTTP_WEIR_STATUSES];
+    ngx_uint_t                  i, n;
+    struct algo_time            t;
+    ngx_http_upstream_state_t  *state;
+
+    if (visit->responded || visit->flow->verdict.action != FLOW_PASS) {
+        return;
+    }
+
+    visit->responded = 1;
+
+    n = 0;
+    statuses[n++] = r->headers_out.status;
+
+    if (r->upstream_states) {
+        state = r->upstream_states->elts;
+
+        for (i = 0;
+             i < r->upstream_states->nelts && n < NGX_HTTP_WEIR_STATUSES;
+             i++)
+        {
+            if (state[i].status >= NGX_HTTP_OK) {    /* 0: between two locations */
+                statuses[n++] = state[i].status;
+            }
+        }
+    }
+
+    table_time(visit->world->env.table, &t);
+    flow_responded(visit->flow, &t, statuses, n);
+}
+
+
+void
+ngx_http_weir_ended(ngx_http_weir_visit_t *visit)
+{
+    struct algo_time  t;
+
+    table_time(visit->world->env.table, &t);
+
+    if (visit->pace && visit->pace->credit > 0) {
+        flow_pace_return(visit->flow, &t, visit->pace->credit);
+    }
+
+    flow_end(visit->flow, &t);
+}
+
+
+/*
+ * A reservation whose answer does not come within a minute is charged (T10). Each decision looks, and once a second this timer
+ * does, as long as anything is held; being cancelable it keeps no worker from exiting.
+ */
+
+void
+ngx_http_weir_overdue(ngx_http_weir_world_t *world, const struct algo_time *t)
+{
+    table_overdue(world->env.table, t);
+
+    if (ngx_http_weir_settling.timer_set
+        || table_held(world->env.table) == 0)
+    {
+        return;
+    }
+
+    ngx_http_weir_settle_world = ngx_http_weir_world_hold(world);
+
+    ngx_http_weir_settling.handler = ngx_http_weir_settle_timer;
+    ngx_http_weir_settling.data = &ngx_http_weir_settle_dummy;
+    ngx_http_weir_settling.log = ngx_cycle->log;
+    ngx_http_weir_settling.cancelable = 1;
+
+    ngx_add_timer(&ngx_http_weir_settling, 1000);
+}
+
+
+static void
+ngx_http_weir_settle_timer(ngx_event_t *ev)
+{
+    struct algo_time        t;
+    ngx_http_weir_world_t  *world;
+
+    world = ngx_http_weir_settle_world;
+    ngx_http_weir_settle_world = NULL;
+
+    table_time(world->env.table, &t);
+    ngx_http_weir_overdue(world, &t);
+
+    ngx_http_weir_world_drop(world);
+}
+
+
+/* The process ends. */
+
+void
+ngx_http_weir_settle_end(void)
+{
+    if (ngx_http_weir_settling.timer_set) {
+        ngx_del_timer(&ngx_http_weir_settling);
+    }
+
+    if (ngx_http_weir_settle_world) {
+        ngx_http_weir_world_drop(ngx_http_weir_settle_world);
+        ngx_http_weir_settle_world = NULL;
+    }
+}

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+# weir table resize, with traffic on; export and import: every client is where it was.
+import json, os, sys, threading; sys.path.insert(0, "tests/lib")
+from weirtest import *
+
+site = Site(policy="limits: {per-ip: {rate: 20/hour}}", workers=2, table_size="1m")
+T = ("--table", site.table)
+for i in range(40):
+    for _ in range(i % 5 + 1):
+        site.get("/", source=f"127.0.0.{i + 10}")
+
+
+def remaining(source):
+    return int(site.get("/", source=source)["X-RateLimit-Remaining"])
+
+
+failed, going = [], True
+
+
+def traffic():
+    while going:
+        try:
+            a = site.get("/", source="127.0.0.200")
+            if a.status not in (200, 429):
+                failed.append(a.status)
+        except (OSError, http.client.HTTPException) as e:
+            failed.append(e)
+
+
+t = threading.Thread(target=traffic)
+t.start()
+slots = json.loads(weir("table", "info", "--json", *T).stdout)["slots"]
+for size, factor in ("4m", 4), ("2m", 2), ("512k", 0.5):
+    r = weir("table", "resize", size, *T)
+    is_((r.returncode, r.stderr), (0, ""), f"resize {size}")
+    is_(json.loads(weir("table", "info", "--json", *T).stdout)["slots"], slots * factor, "so many slots")
+    is_(weir("table", "check", *T).returncode, 0, "sound")
+    time.sleep(1.5)
+going = False
+t.join()
+is_(failed, [], "no request failed meanwhile")
+is_([remaining(f"127.0.0.{i + 10}") for i in range(40)], [20 - (i % 5 + 1) - 1 for i in range(40)], "everybody is where they were")
+is_(site.get("/", source="127.0.0.200").status, 429, "who had used up theirs has")
+for words in ("resize",), ("resize", "1k"), ("resize", "many"), ("resize", "100t"):
+    is_(weir("table", *words, *T).returncode, 2, " ".join(words) + " is refused")
+
+# ---- export, import ----
+out = os.path.join(site.dir, "export.json")
+is_(weir("table", "export", out, *T).returncode, 0, "export")
+is_(oct(os.stat(out).st_mode & 0o777), "0o600", "it is private")
+is_(weir("table", "export", out, *T).returncode, 3, "and does not overwrite")
+document = json.load(open(out))
+is_((document["format"], [r["limit"] for r in document["rows"]], len(document["counters"]) >= 41), ("weir table 1", ["per-ip"], True), "what is in it")
+is_(json.loads(weir("table", "export", *T).stdout)["format"], "weir table 1", "to standard output")
+r = weir("table", "import", out, *T)
+is_(r.returncode, 3, "a table that is there is not replaced unasked")
+site.get("/", source="127.0.0.10")
+is_(weir("table", "import", out, "--replace", *T).returncode, 0, "import --replace")
+ok(wait_until(lambda: remaining("127.0.0.10") >= 16), "and everything is as it was when it was exported")
+is_(weir("table", "check", *T).returncode, 0, "sound")
+for spoil in (lambda d: d.pop("rows"), lambda d: d.update(format="x"), lambda d: d["counters"][0].update(pair="zz"),
+              lambda d: d["rows"][0].update(row=0), lambda d: d["rows"][0]["numbers"].update(kind="none"), lambda d: d.update(secret=["1"])):
+    d = json.loads(json.dumps(document))
+    spoil(d)
+    r = weir("table", "import", write(out + ".bad", json.dumps(d)), "--replace", *T)
+    is_(r.returncode, 3, "a broken export is refused")
+is_(weir("table", "import", write(out + ".bad", "{"), "--replace", *T).returncode, 3, "and what is no JSON")
+site.check_no_alerts()
+done()
