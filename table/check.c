@@ -125,6 +125,7 @@ static void check_processes(struct table *table, uint64_t now, struct report *re
 	uint64_t stamp = atomic_get(&table->header->clock.stamp);
 	if (stamp > now) {
 		struct algo_time later;
+		table->clock.next = 0; /* it may have jumped (table_catch_up) */
 		table_time(table, &later);
 		if (stamp > later.now)
 			tell(report, "I9: the last stamp lies %llu ns in the future",
