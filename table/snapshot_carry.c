@@ -2,9 +2,10 @@
 /*
  * snapshot_carry: an increase, brought over.
  *
- * A bucket's debts add up: what the old table charged since the first look is at most its new debt less what it owed
- * then (or less the virtual time of that look, if it owed nothing), so the sum is never less than if both had been one
- * bucket, and more by at most what drains between two looks. Windows count. For a log the same cell may have been taken in both tables: then one admission is lost.
+ * A bucket's debts add up: what the old table charged since the first look is at most its new debt less what it owed then (or
+ * less the virtual time of that look, if it owed nothing). So the sum is never less than if both had been one bucket, and
+ * more by at most what drains between two looks. Windows count. For a log the same cell may have been taken in both
+ * tables: then one admission is lost.
  */
 #include "table/snapshot_carry.h"
 
