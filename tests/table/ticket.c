@@ -136,10 +136,11 @@ static bool step_take(struct world *world, struct life *life)
 {
 	unsigned handle = (unsigned)pick(world, HANDLES), key = (unsigned)pick(world, KEYS);
 	enum table_how how = pick(world, 3) ? TABLE_RESERVE : TABLE_CHARGE;
-	uint32_t cost = (uint32_t)pick(world, 4) + (pick(world, 50) ? 0 : 30);
+	uint32_t cost = (uint32_t)pick(world, 4);
 	struct table_key name = key_of(world, key);
 	struct table_look look;
 	uint32_t before = held(world, key);
+	cost += pick(world, 50) ? 0 : 30;
 	if (world->model[key] == CONCURRENT && how == TABLE_CHARGE)
 		cost++; /* is never charged; and nothing is a peek */
 	bool expect = how == TABLE_RESERVE ? fits(world, key, before + cost)
@@ -248,7 +249,8 @@ static bool step(struct world *world)
 		return step_overdue(world);
 	if (what < 920)
 		return step_retire(world);
-	world->t.now += pick(world, what < 922 ? 70 * RIG_SECOND : RIG_SECOND);
+	/* In steps of 32 ns, as the ends of a log's admissions are: else those given back count for some more. */
+	world->t.now += 32 * pick(world, (what < 922 ? 70 * RIG_SECOND : RIG_SECOND) / 32);
 	return true;
 }
 
