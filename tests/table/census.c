@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* census: what is counted, and that each broken invariant is found by its number. */
-#include "table/atomic.h"
-#include "table/slot.h"
+#include "table/hold.h"
+#include "table/log.h"
+#include "table/log_ring.h"
 #include "tests/table/rig.h"
 #include "tests/tap.h"
 
@@ -65,6 +66,46 @@ static void check_counts(void)
 	rig_free(&rig);
 }
 
+/* Cells are counted by what they say. */
+static void check_cells(void)
+{
+	struct rig rig = rig_new(TABLE_SIZE_MIN, 4);
+	struct table *table = rig_open(&rig);
+	struct algo_numbers numbers;
+	struct table_look look;
+	struct algo_time t;
+	struct census census;
+	if (!algo_sliding_log(10, 3600 * RIG_SECOND, &numbers))
+		rig_die("log", "numbers");
+	uint32_t row = rig_row(table, 1, &numbers, 1);
+	struct table_key key = rig_key(table, 1, 1);
+	table_time(table, &t);
+	for (unsigned i = 0; i < 7; i++)
+		table_charge(table, &key, row, &t, 1, &look);
+	census_take(table, &census);
+	is_u64(census.live, 8, "seven admissions of a log, and where to go on");
+	is_u64(census.cells, 7, "  seven of them cells");
+	is_u64(census.held, 0, "  none held");
+	struct table_key held = cell_key(&key, true, table->process_index);
+	struct slot *slot = &slot_pair(table, &held)->ways[6];
+	uint64_t who = (uint64_t)table->process_index << HOLD_OWNER_BITS | process_owner(table);
+	*slot = (struct slot){slot_tag(&held) | row, CELL_MARKS | who << HOLD_UNIT_BITS | 2};
+	census_take(table, &census);
+	is_u64(census.live, 9, "what we hold is live");
+	is_u64(census.cells, 8, "  a cell");
+	is_u64(census.held, 1, "  and held");
+	slot->w1 = CELL_MARKS | (who + 1) << HOLD_UNIT_BITS | 2;
+	census_take(table, &census);
+	is_u64(census.held, 0, "what another owner of the process slot held is not");
+	is_u64(census.recovered, 1, "  it is as good as nothing");
+	slot->w1 = CELL_MARKS | who << HOLD_UNIT_BITS;
+	census_take(table, &census);
+	is_u64(census.recovered, 1, "nor is a hold of nothing");
+	table_close(&table);
+	is_u64(rig_broken(&rig), 0, "the table is sound");
+	rig_free(&rig);
+}
+
 struct damage {
 	const char *begins; /* the sentence */
 	unsigned sentences;
@@ -119,7 +160,74 @@ static void claims_are_fine(struct table *table, struct slot_pair *pair, uint64_
 	pair->ways[3] = (struct slot){tag | row, 77};
 }
 
+static uint32_t log_row(struct table *table, bool concurrent)
+{
+	struct algo_numbers numbers;
+	if (concurrent ? !algo_concurrent(5, &numbers) : !algo_sliding_log(5, 3600 * RIG_SECOND, &numbers))
+		rig_die("numbers", "refused");
+	return rig_row(table, 3 + concurrent, &numbers, 1);
+}
+static uint64_t admission(struct table *table)
+{
+	struct algo_time t;
+	table_time(table, &t);
+	return CELL_MARK | log_cell_data(log_round(t.now + RIG_SECOND), false, 2);
+}
+static void cell_twice(struct table *table, struct slot_pair *pair, uint64_t tag, uint32_t row)
+{
+	(void)row;
+	pair->ways[0] = pair->ways[7] = (struct slot){tag | log_row(table, false), admission(table)};
+}
+static void hold_twice(struct table *table, struct slot_pair *pair, uint64_t tag, uint32_t row)
+{
+	(void)table;
+	pair->ways[0] = pair->ways[7] = (struct slot){tag | row, CELL_MARKS | 1};
+}
+/* One in 2^40: a counter, a cell of a log and a hold that share a tag. */
+static void three_of_a_tag(struct table *table, struct slot_pair *pair, uint64_t tag, uint32_t row)
+{
+	(void)row;
+	uint32_t log = log_row(table, false);
+	pair->ways[0] = (struct slot){tag | log, log_ring_word(RIG_SECOND, LOG_ORDERED, 0, 4)};
+	pair->ways[1] = (struct slot){tag | log, admission(table)};
+	pair->ways[2] = (struct slot){tag | log, CELL_MARKS | 1};
+}
+static void cell_of_no_log(struct table *table, struct slot_pair *pair, uint64_t tag, uint32_t row)
+{
+	pair->ways[4] = (struct slot){tag | row, admission(table)};
+}
+static void cell_without_row(struct table *table, struct slot_pair *pair, uint64_t tag, uint32_t row)
+{
+	(void)row;
+	pair->ways[4] = (struct slot){tag | 4242, admission(table)};
+}
+static void word_in_flight(struct table *table, struct slot_pair *pair, uint64_t tag, uint32_t row)
+{
+	(void)row;
+	pair->ways[4] = (struct slot){tag | log_row(table, true), 77};
+}
+static void ring_beyond(struct table *table, struct slot_pair *pair, uint64_t tag, uint32_t row)
+{
+	(void)row;
+	pair->ways[4] = (struct slot){tag | log_row(table, false),
+				      log_ring_word(RIG_SECOND, LOG_ORDERED, 0, 5)};
+}
+static void hold_of_nobody(struct table *table, struct slot_pair *pair, uint64_t tag, uint32_t row)
+{
+	uint64_t who = UINT64_C(4) << HOLD_OWNER_BITS;
+	(void)table;
+	pair->ways[4] = (struct slot){tag | row, CELL_MARKS | who << HOLD_UNIT_BITS | 1};
+}
+
 static const struct damage damages[] = {
+	{"", 0, three_of_a_tag},
+	{"I1: pair ", 1, cell_twice},
+	{"I1: pair ", 1, hold_twice},
+	{"I5: pair ", 1, cell_of_no_log},
+	{"I6: pair ", 1, cell_without_row},
+	{"I5: pair ", 1, word_in_flight},
+	{"I17: pair ", 1, ring_beyond},
+	{"I15: pair ", 1, hold_of_nobody},
 	{"", 0, claims_are_fine},
 	{"I1: pair ", 1, twice},
 	{"I2: pair ", 1, word_in_empty},
@@ -154,6 +262,7 @@ static void check_damages(void)
 int main(void)
 {
 	check_counts();
+	check_cells();
 	check_damages();
 	return done_testing();
 }
