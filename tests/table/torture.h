@@ -26,13 +26,25 @@ static void torture_close(struct torture_worker *w)
 		table_close(&w->table[i]);
 }
 
+/* What to do next: bits 63 to 40 say what, and with which limit. Half of the time they are those of everybody in this
+ * millisecond, so that they meet. */
+static uint64_t torture_roll(struct torture_worker *w)
+{
+	uint64_t roll = rig_random(&w->seed);
+	struct algo_time t;
+	table_time(w->table[ROOMY], &t);
+	uint64_t slice = t.now / MS, common = rig_random(&slice);
+	uint64_t what = ~UINT64_C(0) << 40;
+	return roll >> 39 & 1 ? (common & what) | (roll & ~what) : roll;
+}
+
 /* Never returns: the parent kills it. */
 _Noreturn static void torture_work(struct torture *torture, unsigned index, uint64_t seed)
 {
 	struct torture_worker w;
 	torture_begin(&w, torture, index, seed);
 	for (;;) {
-		uint64_t roll = rig_random(&w.seed);
+		uint64_t roll = torture_roll(&w);
 		unsigned what = (unsigned)(roll >> 56);
 		if (what < 72)
 			hot_work(&w, roll);
@@ -46,7 +58,7 @@ _Noreturn static void torture_work(struct torture *torture, unsigned index, uint
 			fresh_work(&w, (unsigned)(roll % FRESH_KEYS));
 		else if (what < 220)
 			flood_work(&w, roll);
-		else if (what < 255 || (roll & 63))
+		else if (what < 255 || (roll & 127))
 			churn_work(&w, roll);
 		else
 			churn_publish(torture, w.table[ROOMY]);

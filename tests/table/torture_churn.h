@@ -57,7 +57,7 @@ static void churn_hold(struct torture_worker *w, const struct table_key *key, ui
 static void churn_work(struct torture_worker *w, uint64_t roll)
 {
 	struct table *table = w->table[ROOMY];
-	struct table_key key = rig_key(table, CHURN, (roll & UINT32_MAX) % CHURN_KEYS);
+	struct table_key key = rig_key(table, CHURN, (roll & 0xffffff) % CHURN_KEYS);
 	uint32_t row = churn_row(w);
 	struct algo_time t;
 	struct table_look look;

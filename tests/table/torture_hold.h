@@ -114,7 +114,7 @@ static void hold_end_one(struct torture_worker *w, unsigned which, uint32_t actu
 static void hold_work(struct torture_worker *w, uint64_t roll, unsigned from, unsigned to)
 {
 	unsigned which = (unsigned)(roll % TORTURE_TICKETS),
-		 limit = from + (unsigned)(roll >> 8) % (to - from);
+		 limit = from + (unsigned)(roll >> 40) % (to - from);
 	uint32_t cost = 1 + (uint32_t)(roll >> 16) % torture_limits[limit].cost;
 	if (w->ticket[which].live)
 		hold_end_one(w, which, (uint32_t)(roll >> 24) % (w->ticket[which].cost + 1));

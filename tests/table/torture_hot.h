@@ -70,7 +70,7 @@ static void hot_charge(struct torture_worker *w, unsigned limit, uint32_t cost, 
 static void hot_work(struct torture_worker *w, uint64_t roll)
 {
 	bool regret = (roll >> 16 & 7) == 0;
-	unsigned limit = (unsigned)(roll % (regret ? HOT_WINDOW : HOT_COUNT));
+	unsigned limit = (unsigned)(roll >> 40) % (regret ? HOT_WINDOW : HOT_COUNT);
 	hot_charge(w, limit, 1 + (uint32_t)(roll >> 8) % torture_limits[limit].cost, regret);
 }
 
