@@ -43,10 +43,14 @@ struct table_options {
  * names path and reason. Refuses files that are not owned by the caller or (if the caller is root) by
  * the folder's owner, that others can write, symlinks, and geometry that does not add up. */
 enum weir_error table_open(const struct table_options *options, struct table **out, char *why, size_t size);
-void table_close(struct table **table); /* NULL-safe; frees the process slot, and what is held by it */
-/* Gives the process slot back (while tickets are held: when the last one is settled or given back), for one who does not decide for a while but still looks at what was decided:
- * from now on the handle is as one opened for reading (table_charge: TABLE_NO_ROOM), and holds no generation.
- * There are few slots, and a response may take hours. Out of memory: the slot stays until table_close. */
+/* NULL-safe; frees the process slot, and with it what its tickets hold: none of them is live any more. They are
+ * touched once more here, so their memory must still be there. */
+void table_close(struct table **table);
+/* Gives the process slot back, for one who does not decide for a while but still looks at what was decided: from now
+ * on the handle is as one opened for reading (table_charge, table_take: TABLE_NO_ROOM), and holds no generation. There
+ * are few slots, and a response may take hours. While tickets hold something the slot stays, and holds the generation
+ * published now; it goes by itself when the last one is settled, given back or overdue. Settling a ticket that was
+ * only charged changes nothing once the slot is gone. Out of memory: the slot stays until table_close. */
 void table_retire(struct table *table);
 /* Takes a slot again, perhaps another one, and holds what is published now. An image that was mapped before may
  * be decided with if it is still the published one; else its rows may be others' by now. WEIR_BUSY: there is
@@ -142,7 +146,8 @@ enum table_how {
 	TABLE_RESERVE, /* held: it takes room, and is charged when it is settled. Concurrent: the only way */
 };
 
-/* The caller's memory; it must stay in place while the ticket is live, and be used with the handle that made it.
+/* The caller's memory; it must stay in place while the ticket is live, and be used with the handle that made it. A
+ * ticket that was only charged may be dropped without a word; one that holds must be settled or given back.
  * Dies with its process: what was charged stays charged, what was held is free (T10) within two seconds. */
 struct table_ticket {
 	struct table_key key;
@@ -156,12 +161,14 @@ struct table_ticket {
 };
 
 /* Takes `cost` if it fits, and fills *ticket (live only if TABLE_CHARGED). Reserving: units used + units held by
- * everybody + cost <= capacity, never more, whoever is killed when (proof: table/DESIGN.md, I13). Two who reach for the
- * last unit at once do not both go away empty, unless one of them stands still for long. */
+ * everybody + cost <= capacity, never more, whoever is killed when (proof: table/DESIGN.md, I13, I14). Two who reach for
+ * the last unit at once do not both go away empty. One process slot holds less than 2^28 units of a key: more is
+ * TABLE_NO_ROOM. An acquisition costs a look for each process slot in use, whatever the capacity. */
 enum table_charge table_take(struct table *table, const struct table_key *key, uint32_t row,
 			     const struct algo_time *t, uint32_t cost, enum table_how how,
 			     struct table_ticket *ticket, struct table_look *out);
-/* The actual cost is known: `cost` is charged whether it fits or not, and what was held is free. For a charged
+/* The actual cost is known: `cost` is charged whether it fits or not (a log: as much of it as fits), and what was held
+ * is free. For a charged
  * ticket the difference is charged or given back. Once: false if the ticket is not live. Concurrent: only frees. */
 bool table_settle(struct table *table, struct table_ticket *ticket, const struct algo_time *t, uint32_t cost);
 /* The same with a cost of 0: nothing was used. */
