@@ -16,10 +16,11 @@
 #include "policy/place.h"
 #include "policy/policy.h"
 
-#define QUIET_MS    50	 /* an editor's several steps are one edit */
-#define WRITING_MS  250	 /* longer while somebody is in the middle of writing */
-#define PATIENCE_MS 1000 /* but no longer than this: it may never end; also how often stat is asked */
-#define ROUNDS	    3	 /* an edit during the reading is read again at once, so often */
+#define QUIET_MS    50	     /* an editor's several steps are one edit */
+#define WRITING_MS  250	     /* longer while somebody is in the middle of writing */
+#define PATIENCE_MS 1000     /* but no longer than this: it may never end; also how often stat is asked */
+#define REFRESH_MS  86400000 /* some time zones' clocks are known for a year or two: read again each day */
+#define ROUNDS	    3	     /* an edit during the reading is read again at once, so often */
 
 struct control {
 	struct control_options options;
@@ -30,6 +31,7 @@ struct control {
 	struct keep *keep;   /* NULL: the table is not written down */
 	struct policy good;  /* the last policy without errors; good.image NULL: none yet */
 	uint64_t generation; /* of the image that we know to be published */
+	uint64_t read_ms;    /* when the policy was last read */
 	uint64_t first_ms, due_ms,
 		poll_ms;   /* an edit's first sign, when to read it, when to look by stat; 0: none */
 	char *said;	   /* the findings as last reported */
@@ -285,6 +287,7 @@ void control_work(struct control *control, uint64_t now_ms)
 	if (now_ms >= control->poll_ms) {
 		control->poll_ms = now_ms + PATIENCE_MS;
 		have_table(control);
+		control->forced |= control->begun && now_ms - control->read_ms >= REFRESH_MS;
 		if (!control->due_ms &&
 		    (control->forced || (control->begun && watch_changed(control->watch)))) {
 			control->forced = true;
@@ -296,6 +299,7 @@ void control_work(struct control *control, uint64_t now_ms)
 		bool read = control->forced || !control->begun || watch_changed(control->watch);
 		control->due_ms = 0;
 		control->begun = true;
+		control->read_ms = now_ms;
 		if (read)
 			reload(control);
 	}
