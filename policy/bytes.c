@@ -128,11 +128,9 @@ bool bytes_rate_parse(struct text text, uint64_t *bytes_per_s, uint64_t *free_by
 		return false;
 	behind = value_trim(rest);
 	if (!skip_second(&rest)) {
-		struct text said = {text.data, text.size - rest.size};
+		struct text said = {text.data, behind.size ? (size_t)(behind.data - text.data) : text.size};
 
 		if (!nginx || (behind.size > 0 && !letter(behind.data[0]))) {
-			said = behind.size == 0 ? text
-						: (struct text){text.data, (size_t)(behind.data - text.data)};
 			snprintf(why, size, "a bandwidth is per second: write %.*s/s",
 				 SHOWN(value_trim(said)));
 			return false;

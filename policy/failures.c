@@ -136,7 +136,7 @@ void failures_read(struct load *load, const struct node *count, const struct nod
 		limit->count = IMAGE_COUNT_ALL;
 		return;
 	}
-	if (limit->count == IMAGE_COUNT_ALL) {
+	if (!count || limit->count == IMAGE_COUNT_ALL) {
 		if (failure)
 			diag_error(load, failure->mark,
 				   "'failure' says what 'count: failures' counts; say that too, or leave it "

@@ -21,7 +21,7 @@ void numbers_concurrent_read(struct numbers *n)
 	if (load->diag.errors == errors && n->wait && out.queue == 0)
 		diag_error(load, n->wait->mark,
 			   "'wait' is for those in a queue, and nobody may wait; say queue: 10 too");
-	if (load->diag.errors == errors && out.queue > 0 && out.count == 0)
+	if (load->diag.errors == errors && n->queue && out.queue > 0 && out.count == 0)
 		diag_error(load, n->queue->mark,
 			   "with 'concurrent: 0' nobody ever gets a place; leave the queue out");
 	if (load->diag.errors != errors)

@@ -129,10 +129,11 @@ void spoken_bytes(uint64_t bytes, char *out)
 	/* up to three decimals, if they are all there is */
 	for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
 		uint64_t whole = bytes / units[i].unit, rest = bytes % units[i].unit * 1000;
+		uint64_t thousandths = rest / units[i].unit;
 
 		if (whole == 0 || rest % units[i].unit != 0)
 			continue;
-		snprintf(out, SPOKEN_MAX, "%.10g %s", (double)whole + (double)(rest / units[i].unit) / 1000,
+		snprintf(out, SPOKEN_MAX, "%.10g %s", (double)whole + (double)thousandths / 1000,
 			 units[i].name);
 		return;
 	}

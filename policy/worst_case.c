@@ -80,7 +80,7 @@ static int64_t forward_s(const uint64_t zone[2], int64_t from_s)
 		from_s = 0;
 	span = zone_span_at(zone, from_s);
 
-	for (unsigned i = 0; i < 32 && span.until_s < from_s + 10 * 366 * 24 * HOUR_S; i++) {
+	for (unsigned i = 0; i < 32 && span.until_s < from_s + HOUR_S * 24 * 366 * 10; i++) {
 		struct zone_span next = zone_span_at(zone, span.until_s);
 
 		if (next.offset_s - span.offset_s > most)
