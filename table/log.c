@@ -263,7 +263,8 @@ void log_uncharge(struct table *table, const struct table_key *key, uint32_t row
 		  const struct log_taken *taken, uint32_t cost)
 {
 	struct log_view view = {.table = table, .key = key, .now = t->now};
-	for (unsigned try = 0; !table->read_only && cost && try < TRIES; try++) {
+	/* A stamp of 0 is no log's. */
+	for (unsigned try = 0; !table->read_only && taken->stamp && cost && try < TRIES; try++) {
 		enum log_found found = log_find(&view, row);
 		if (found == LOG_AGAIN)
 			continue;
