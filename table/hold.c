@@ -289,5 +289,6 @@ enum table_charge hold_take(struct table *table, const struct table_key *key, ui
 		pause_for(table, 1 + (table->process_index + try) % PAUSE_MAX);
 	}
 	nothing_known(out);
+	stats_add(&table->area->process.no_room, 1);
 	return TABLE_NO_ROOM;
 }
