@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/random.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "table/journal.h"
@@ -147,17 +148,23 @@ static enum weir_error put(struct keeper *keeper, const struct snapshot *now, ui
 	return error;
 }
 
+/* What this thread has had of a processor: a walk that waits for one costs nobody anything. */
+static uint64_t spent_ms(void)
+{
+	struct timespec spent = {0};
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+	return (uint64_t)spent.tv_sec * 1000 + (uint64_t)spent.tv_nsec / 1000000;
+}
+
 static enum weir_error work(struct keeper *keeper, struct table *table, uint64_t now_ms, bool last,
 			    const struct why *why)
 {
-	struct algo_time begun, done;
 	struct snapshot now;
-	table_time(table, &begun);
+	uint64_t begun = spent_ms();
 	enum weir_error error = snapshot_take(table, true, &now);
 	if (error != WEIR_OK)
 		return why_error(why, error, "%s", weir_error_sentence(error));
-	table_time(table, &done);
-	uint64_t took_ms = (done.now - begun.now) / 1000000, pause = took_ms * SHARE;
+	uint64_t pause = (spent_ms() - begun) * SHARE;
 	keeper->pause_ms = pause < PAUSE_MS	  ? PAUSE_MS
 			   : pause > HEARTBEAT_MS ? HEARTBEAT_MS
 						  : (unsigned)pause;

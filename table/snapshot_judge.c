@@ -49,17 +49,23 @@ static bool is_bucket(const struct algo_numbers *n)
 	return n->kind == ALGO_TOKEN_BUCKET || n->kind == ALGO_LEAKY_BUCKET;
 }
 
+/* What settlements may leave beyond the capacity: two windows and a day. */
+static uint64_t debt_max(const struct algo_numbers *n)
+{
+	uint64_t window = snapshot_recovery_ns(n), most_ns = 400 * DAY_NS;
+	wide ns = 2 * (wide)(window < most_ns ? window : most_ns) + DAY_NS, most = n->scale * ns >> 64;
+	return most < n->capacity ? n->capacity : (uint64_t)most;
+}
+
 static enum judged judge_bucket(const struct algo_numbers *n, uint64_t *w1, uint64_t taken, uint64_t now)
 {
-	uint64_t window = snapshot_recovery_ns(n), clock = bucket_clock(n, taken);
+	uint64_t clock = bucket_clock(n, taken), debt = bucket_debt(*w1, clock);
 	if (n->scale == 0) /* nothing ever passes: nothing to remember */
 		return JUDGED_EXPIRED;
-	wide most = (wide)n->scale * (2 * (wide)(window < 400 * DAY_NS ? window : 400 * DAY_NS) + DAY_NS) >>
-		    64;
-	if (most < n->capacity)
-		most = n->capacity;
-	if (bucket_debt(*w1, clock) > most)
-		*w1 = clock + (uint64_t)most;
+	if (debt > n->capacity) {
+		uint64_t most = debt_max(n);
+		*w1 = clock + (debt < most ? debt : most);
+	}
 	return algo_recovered(n, *w1, now) ? JUDGED_EXPIRED : JUDGED_LIVE;
 }
 

@@ -169,11 +169,15 @@ static int create(const char *name, bool loaded)
 					.snapshot = loaded ? farm.snapshot : NULL};
 	if (table_open(&options, &table, NULL, 0) != WEIR_OK)
 		return 1;
+	int wrong = 0;
 	if (!table_restored(table, &told))
-		return loaded ? 2 : 0;
-	if (farm_differ(&farm, farm.table, table, &farm.t, SHORT)) /* SHORT may have recovered since */
-		return 3;
-	return census_check(table, rig_say, NULL) ? 4 : 0;
+		wrong = loaded ? 2 : 0;
+	else if (farm_differ(&farm, farm.table, table, &farm.t, SHORT)) /* SHORT may have recovered since */
+		wrong = 3;
+	else if (census_check(table, rig_say, NULL))
+		wrong = 4;
+	table_close(&table);
+	return wrong;
 }
 
 static void check_many_creators(void)

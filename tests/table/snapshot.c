@@ -107,12 +107,11 @@ static void check_file(struct farm *farm)
 	ok(read.row_count == taken.row_count &&
 		   memcmp(read.rows, taken.rows, taken.row_count * sizeof *taken.rows) == 0,
 	   "the same rows");
-	taken.rows = read.rows;
-	struct snapshot_entry *mine = taken.entries;
-	taken.entries = read.entries;
-	ok(memcmp(&taken, &read, sizeof read) == 0, "and everything else");
-	taken.entries = mine;
-	free(mine);
+	struct snapshot same = taken;
+	same.rows = read.rows;
+	same.entries = read.entries;
+	ok(memcmp(&same, &read, sizeof read) == 0, "and everything else");
+	snapshot_free(&taken);
 	snapshot_free(&read);
 	is_u64(snapshot_read("/dev/shm/weir-no/such", &read, why, sizeof why), WEIR_NOT_FOUND, "none");
 	is_str(why, "/dev/shm/weir-no/such: no snapshot there", "  is said");
