@@ -96,7 +96,9 @@ static uint64_t log_over(struct torture *torture, uint64_t most[LIMITS])
 		for (; entry[first].limit != entry[i].limit || entry[i].at - entry[first].at >= l->period;
 		     first++)
 			units -= entry[first].cost;
-		over += units > l->n;
+		if (units > l->n && over++ < 10)
+			fprintf(stderr, "# %s: %" PRIu64 " of %u in the window to %" PRIu64 "\n", l->name,
+				units, l->n, entry[i].at);
 		if (units > most[entry[i].limit])
 			most[entry[i].limit] = units;
 	}
