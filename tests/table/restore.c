@@ -155,8 +155,20 @@ static void check_catch_up(void)
 
 /* ---- at once ---- */
 
-/* Makes and opens it, and looks whether all rows and answers are there. */
-static int create(const char *name, bool loaded)
+static bool row_is_there(struct table *table, unsigned id, uint32_t generation)
+{
+	struct algo_numbers numbers = rig_token(5, RIG_SECOND, 5);
+	uint32_t row = 0;
+	bool same = ledger_lock(table, 10000) == WEIR_OK &&
+		    ledger_row_for(table, 5000 + id, &numbers, 0, "own", generation, &row) == WEIR_OK &&
+		    ledger_row(table, row)->generation == 4;
+	ledger_unlock(table);
+	return same;
+}
+
+/* Makes and opens it, and looks whether all rows and answers are there. Adds a row of its own, number `id`; 0: looks for
+ * those of all others. */
+static int create(const char *name, bool loaded, unsigned id)
 {
 	char path[160];
 	struct table *table;
@@ -176,6 +188,11 @@ static int create(const char *name, bool loaded)
 		wrong = 3;
 	else if (census_check(table, rig_say, NULL))
 		wrong = 4;
+	else if (id && !row_is_there(table, id, 4))
+		wrong = 5;
+	for (unsigned i = 1; !id && i <= 5; i++)
+		if (!row_is_there(table, i, 9))
+			wrong = 6;
 	table_close(&table);
 	return wrong;
 }
@@ -197,7 +214,7 @@ static void check_many_creators(void)
 			if ((child[i] = fork()) == 0) {
 				while (!__atomic_load_n(go, __ATOMIC_ACQUIRE))
 					;
-				_exit(create("many", true));
+				_exit(create("many", true, i + 1));
 			}
 		__atomic_store_n(go, 1, __ATOMIC_RELEASE);
 		for (unsigned i = 0; i < 5; i++) {
@@ -205,10 +222,10 @@ static void check_many_creators(void)
 			failed += status != 0;
 		}
 		munmap(go, sizeof *go);
-		wrong_ledger += create("many", true) != 0;
+		wrong_ledger += create("many", true, 0) != 0;
 	}
 	is_u64(failed, 0, "five creators at once: each has the whole table");
-	is_u64(wrong_ledger, 0, "  and the ledger is still its");
+	is_u64(wrong_ledger, 0, "  and the ledger is still its, with what each has added");
 }
 
 static void check_no_snapshot(void)

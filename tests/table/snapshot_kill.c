@@ -77,6 +77,15 @@ static void first_base(struct stage *stage, struct table *table)
 	keeper_close(&keeper, NULL, NULL, 0);
 }
 
+static void change_more(void)
+{
+	struct table_look look;
+	for (unsigned id = 0; id < 5; id++) {
+		struct table_key key = farm_key(farm.table, FIRST, 10 * id);
+		table_charge(farm.table, &key, farm.row[FIRST], &farm.t, 1, &look);
+	}
+}
+
 static void change(void)
 {
 	struct table_look look;
@@ -105,6 +114,17 @@ static void append(struct stage *stage, struct table *table)
 	keeper_close(&keeper, NULL, NULL, 0);
 }
 
+/* A second keeper's first work is a compaction, over a base and a journal that the first one left. */
+static void keep_then_reopen(struct stage *stage, struct table *table)
+{
+	keep_base(stage, table);
+	if (keeper_work(keeper, farm.table, 60000, NULL, 0) != WEIR_OK)
+		rig_die("keeper", "cannot append");
+	keeper_close(&keeper, NULL, NULL, 0);
+	begin_keeping(stage, table);
+	change_more();
+}
+
 static bool is(const struct snapshot *a, const struct snapshot *b)
 {
 	return a->entry_count == b->entry_count &&
@@ -117,18 +137,25 @@ static void undo(struct table *table, struct slot_pair *pairs)
 }
 
 /* `act` leads from `before` to `after`, if it comes to its end. */
-static void keep_killed(stage_act *ready, stage_act *act, bool none_before, const char *what)
+enum was { NOTHING, BASE, JOURNAL };
+
+static void keep_killed(stage_act *ready, stage_act *act, enum was was, const char *what)
 {
+	bool none_before = was == NOTHING;
 	struct stage stage = {.rig = farm.rig, .ready = ready};
 	unsigned deaths = 0, unreadable = 0, wrong = 0, old = 0, new = 0, stuck = 0, seen, at = 0;
 	size_t bytes = farm.table->pair_count * sizeof(struct slot_pair);
 	struct slot_pair *pairs = malloc(bytes);
 	char path[160], text[160];
 	memcpy(pairs, farm.table->pairs, bytes);
+	if (was == JOURNAL)
+		change();
 	if (snapshot_take(farm.table, true, &before))
 		rig_die("take", "before");
-	if (!none_before)
+	if (was == BASE)
 		change();
+	if (was == JOURNAL)
+		change_more();
 	if (snapshot_take(farm.table, true, &after))
 		rig_die("take", "after");
 	do {
@@ -168,14 +195,6 @@ static void keep_killed(stage_act *ready, stage_act *act, bool none_before, cons
 	free(pairs);
 }
 
-/* A second keeper's first work is a compaction over what the first one left. */
-static void keep_then_reopen(struct stage *stage, struct table *table)
-{
-	keep_base(stage, table);
-	keeper_close(&keeper, NULL, NULL, 0);
-	begin_keeping(stage, table);
-}
-
 int main(void)
 {
 	farm = farm_new(SIZE);
@@ -185,9 +204,9 @@ int main(void)
 	farm.live = (unsigned)taken.entry_count;
 	snapshot_free(&taken);
 	load_killed();
-	keep_killed(NULL, first_base, true, "writing the first base");
-	keep_killed(keep_base, append, false, "appending");
-	keep_killed(keep_then_reopen, append, false, "compacting");
+	keep_killed(NULL, first_base, NOTHING, "writing the first base");
+	keep_killed(keep_base, append, BASE, "appending");
+	keep_killed(keep_then_reopen, append, JOURNAL, "compacting");
 	farm_free(&farm);
 	return done_testing();
 }
