@@ -6,7 +6,8 @@
 #include "table/recall.h"
 #include "table/slot.h"
 
-#define PROBE_MARKED (UINT64_C(1) << 62) /* from here on a word is no counter's: a claim, or a cell (cell.h) */
+#define PROBE_MARKED                                                                                         \
+	(UINT64_C(1) << 62) /* from here on a word is no counter's: a claim, or a cell (cell.h) */
 
 struct probe { /* a charged slot of the key, as read at one moment */
 	struct slot *slot;
