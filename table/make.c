@@ -33,7 +33,7 @@ void make_lock(int folder)
 	     waited += PAUSE_MS) {
 		if (errno != EWOULDBLOCK && errno != EINTR) /* a file system without locks */
 			return;
-		nanosleep(&(struct timespec){0, PAUSE_MS * 1000000}, NULL);
+		nanosleep(&(struct timespec){0, (long)PAUSE_MS * 1000000}, NULL);
 	}
 }
 

@@ -53,7 +53,7 @@ static bool is_bucket(const struct algo_numbers *n)
 static uint64_t debt_max(const struct algo_numbers *n)
 {
 	uint64_t window = snapshot_recovery_ns(n), most_ns = 400 * DAY_NS;
-	wide ns = 2 * (wide)(window < most_ns ? window : most_ns) + DAY_NS, most = n->scale * ns >> 64;
+	wide ns = 2 * (wide)(window < most_ns ? window : most_ns) + (wide)DAY_NS, most = n->scale * ns >> 64;
 	return most < n->capacity ? n->capacity : (uint64_t)most;
 }
 

@@ -28,6 +28,7 @@ static bool plausible(const struct snapshot_head *head)
 enum weir_error snapshot_read_head(int fd, uint64_t *size, struct snapshot_head *head, const struct why *why)
 {
 	struct stat st;
+	memset(head, 0, sizeof *head);
 	if (fstat(fd, &st) != 0)
 		return why_error(why, WEIR_SYSTEM, "it cannot be looked at");
 	*size = (uint64_t)st.st_size;

@@ -86,7 +86,7 @@ static void carry(struct table *table, struct table *fresh, struct snapshot *bef
 		*before = after;
 		if (quiet == QUIET || waited >= patience_ms)
 			return;
-		nanosleep(&(struct timespec){0, PAUSE_MS * 1000000}, NULL);
+		nanosleep(&(struct timespec){0, (long)PAUSE_MS * 1000000}, NULL);
 		waited += PAUSE_MS;
 	}
 }
