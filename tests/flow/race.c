@@ -99,7 +99,7 @@ int main(void)
 	pthread_barrier_t start;
 	size_t over = 0, leaked = 0, spurious = 0, gave_back = 0;
 
-	world_open_sized(&world, policy, UINT64_C(8) << 20);
+	world_open_sized(&world, policy, UINT64_C(32) << 20);
 	pthread_barrier_init(&start, NULL, THREADS);
 	for (unsigned i = 0; i < THREADS; i++) {
 		struct table_options options = {.path = world.path};
