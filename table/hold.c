@@ -165,7 +165,8 @@ static bool is_own(const struct table *table, uint64_t w1)
 	return (w1 & CELL_DATA & ~HOLD_TENTATIVE & ~(uint64_t)HOLD_UNITS_MAX) == data;
 }
 
-/* Without a look at the ledger, which may know the row no more. The word says whose it is. */
+/* The word says whose it is, so also if the ledger knows the row no more, or gave it to another limit. Of two keys that
+ * share a tag (one in 2^40) the row's identity tells which. */
 static bool own_find(struct table *table, const struct table_key *key, uint32_t row, struct slot *out,
 		     struct slot **slot)
 {
@@ -173,14 +174,21 @@ static bool own_find(struct table *table, const struct table_key *key, uint32_t 
 	const struct ledger_row *mine = recall_known(table, row);
 	struct slot_pair *pair = slot_pair(table, &derived);
 	uint64_t tag = slot_tag(&derived);
+	*slot = NULL;
 	for (unsigned mask = slot_matches(pair, tag); mask; mask &= mask - 1) {
-		*slot = &pair->ways[__builtin_ctz(mask)];
-		*out = (struct slot){atomic_get(&(*slot)->w0), atomic_get(&(*slot)->w1)};
-		if (slot_has_tag(out->w0, tag) && cell_is_hold(out->w1) && is_own(table, out->w1) &&
-		    (!mine || probe_same(table, mine, row, out->w0)))
-			return true;
+		struct slot *way = &pair->ways[__builtin_ctz(mask)];
+		struct slot at = {atomic_get(&way->w0), atomic_get(&way->w1)};
+		if (!slot_has_tag(at.w0, tag) || !cell_is_hold(at.w1) || !is_own(table, at.w1))
+			continue;
+		bool same = !mine || probe_same(table, mine, row, at.w0);
+		if (same || !*slot) {
+			*slot = way;
+			*out = at;
+		}
+		if (same)
+			break;
 	}
-	return false;
+	return *slot != NULL;
 }
 
 uint32_t hold_row(struct table *table, const struct table_key *key, uint32_t row)

@@ -50,7 +50,7 @@ void table_close(struct table **table);
  * on the handle is as one opened for reading (table_charge, table_take: TABLE_NO_ROOM), and holds no generation. There
  * are few slots, and a response may take hours. While tickets hold something the slot stays, and holds the generation
  * published now; it goes by itself when the last one is settled, given back or overdue. Settling a ticket that was
- * only charged changes nothing once the slot is gone. Out of memory: the slot stays until table_close. */
+ * only charged changes nothing any more. Out of memory: the slot stays until table_close. */
 void table_retire(struct table *table);
 /* Takes a slot again, perhaps another one, and holds what is published now. An image that was mapped before may
  * be decided with if it is still the published one; else its rows may be others' by now. WEIR_BUSY: there is

@@ -183,7 +183,7 @@ bool table_settle(struct table *table, struct table_ticket *ticket, const struct
 	bool read_only = table->read_only;
 	table->read_only = !table->process;
 	if (ticket->how != TABLE_RESERVE) {
-		if (table->process) /* its slot is gone: what is charged stays charged */
+		if (!table->retired) /* it may hold its row no more: what is charged stays charged */
 			settle_charged(table, ticket, t, cost);
 	} else {
 		/* I14: first the word, then the hold. */
