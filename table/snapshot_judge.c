@@ -76,6 +76,9 @@ enum judged snapshot_judge(const struct algo_numbers *n, uint64_t w0, uint64_t *
 		return JUDGED_REFUSED;
 	if (*w1 & CELL_MARK && (*w1 & CELL_HOLD || n->kind != ALGO_SLIDING_LOG))
 		return JUDGED_REFUSED;
+	if (n->kind == ALGO_SLIDING_LOG && !cell_is(*w1) && *w1 &&
+	    (*w1 & ((1u << LOG_NEXT_BITS) - 1)) >= n->capacity) /* I17 */
+		return JUDGED_REFUSED;
 	if (is_bucket(n))
 		return judge_bucket(n, w1, taken, now);
 	uint64_t end = snapshot_end(n, *w1);
