@@ -35,8 +35,9 @@ static void soundness(struct doctor *doctor, struct table *table)
 static void room(struct doctor *doctor, const struct census *census, const struct stats_process *sum)
 {
 	char a[32], b[32];
+	uint64_t keys = census->live - census->cells;
 	doctor_say(doctor, DOCTOR_GOOD, "table", NULL, "%s key%s being counted, of %s places",
-		   out_number(census->live, a, sizeof a), census->live == 1 ? " is" : "s are",
+		   out_number(keys, a, sizeof a), keys == 1 ? " is" : "s are",
 		   out_number(census->slots, b, sizeof b));
 	if (sum->evicted_live)
 		doctor_say(doctor, DOCTOR_WRONG, "table", "make it larger: weir_table PATH SIZE",

@@ -42,7 +42,7 @@ struct run {
 	char policy[PLACE_MAX]; /* the one that is read: source, or its last good copy */
 	char state[PLACE_MAX], conf[PLACE_MAX], lock_path[PLACE_MAX], last_good[PLACE_MAX], table[PLACE_MAX];
 	char snapshot[PLACE_MAX]; /* "": the table is not written down */
-	struct policy loaded; /* with the gateway */
+	struct policy loaded;	  /* with the gateway */
 	struct run_listen listens[RUN_LISTENS_MAX];
 	size_t listen_count;
 	uid_t worker_uid;

@@ -11,9 +11,10 @@
 
 static json_t *info_json(struct table *table, const struct census *census)
 {
-	return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "table",
-			 out_own(text_of(table_path(table))), "bytes", (json_int_t)census->bytes, "slots",
-			 (json_int_t)census->slots, "live", (json_int_t)census->live, "recovered",
+	return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+			 "table", out_own(text_of(table_path(table))), "bytes", (json_int_t)census->bytes,
+			 "slots", (json_int_t)census->slots, "live", (json_int_t)census->live, "cells",
+			 (json_int_t)census->cells, "held", (json_int_t)census->held, "recovered",
 			 (json_int_t)census->recovered, "claimed", (json_int_t)census->claimed, "empty",
 			 (json_int_t)census->empty, "process_slots", (json_int_t)census->process_slots,
 			 "processes", (json_int_t)census->processes, "ledger_rows",
@@ -26,8 +27,11 @@ static void print_info(struct table *table, const struct census *census)
 {
 	char a[32], b[32];
 	printf("table        %s, %s bytes\n", table_path(table), out_number(census->bytes, a, sizeof a));
-	printf("keys         %s being counted, of %s places\n", out_number(census->live, a, sizeof a),
-	       out_number(census->slots, b, sizeof b));
+	printf("keys         %s being counted, of %s places\n",
+	       out_number(census->live - census->cells, a, sizeof a), out_number(census->slots, b, sizeof b));
+	if (census->cells)
+		printf("             %s parts of them: admissions in logs, what is in flight or reserved\n",
+		       out_number(census->cells, a, sizeof a));
 	printf("             %s recovered (free to be replaced)\n",
 	       out_number(census->recovered, a, sizeof a));
 	printf("             %s empty\n", out_number(census->empty, a, sizeof a));

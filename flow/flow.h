@@ -221,9 +221,9 @@ void flow_begin(struct flow *flow, const struct flow_env *env, const struct flow
 /* Runs on from where it stands as far as it can. Run again after FLOW_DONE it changes nothing. */
 enum flow_step flow_run(struct flow *flow);
 
-/* What the answer was (settle.c): every status the request has been given so far, in any order: the one that is sent,
- * and those of the backends behind it that a page of the operator's hides. A limit that counts failures is charged if
- * one of them is a failure, one that counts successes if none is; otherwise it is as if it had not been asked. Once;
+/* What the answer was (settle.c): every status the request has been given so far: first the one that is sent,
+ * then those of the backends behind it that a page of the operator's hides. A limit that counts failures is charged if
+ * one of them is a failure, one that counts successes if none is and what is sent is no 5xx; otherwise it is as if it had not been asked. Once;
  * a door calls it as soon as it knows, so that a slow reader cannot hold the reservation. */
 void flow_responded(struct flow *flow, const struct algo_time *t, const unsigned *statuses, size_t count);
 /* The request is over, in whatever way (settle.c): frees its places in flight. What is still reserved never got an

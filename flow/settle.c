@@ -21,6 +21,15 @@ static bool is_failure(const struct flow *flow, const struct flow_hit *hit, cons
 	return false;
 }
 
+/* An outage is neither: it locks nobody out, and used nothing up. */
+static bool counts(const struct flow *flow, const struct flow_hit *hit, const unsigned *statuses,
+		   size_t count)
+{
+	bool failure = is_failure(flow, hit, statuses, count);
+
+	return hit->count == IMAGE_COUNT_FAILURES ? failure : !failure && statuses[0] < 500;
+}
+
 /* Ends what the hit holds. One that is not live any more was charged by table_overdue: it is told as such. */
 static void end(struct flow *flow, struct flow_hit *hit, const struct algo_time *t, bool charge)
 {
@@ -42,8 +51,7 @@ void flow_responded(struct flow *flow, const struct algo_time *t, const unsigned
 		struct flow_hit *hit = &flow->hits[i];
 
 		if (hit->held && hit->what != IMAGE_CONCURRENT)
-			end(flow, hit, t,
-			    is_failure(flow, hit, statuses, count) == (hit->count == IMAGE_COUNT_FAILURES));
+			end(flow, hit, t, counts(flow, hit, statuses, count));
 	}
 }
 

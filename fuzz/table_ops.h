@@ -116,8 +116,8 @@ static void ops_prepare(void)
 		 "numbers");
 	ops_need(ops_open(false) == WEIR_OK && ledger_lock(ops.table, 1000) == WEIR_OK, "table");
 	for (unsigned i = 0; i < 4; i++)
-		ops_need(ledger_row_for(ops.table, i < 2 ? 1 : i, &numbers[i], 0, "fuzz", i + 1, &ops.rows[i]) ==
-				 WEIR_OK,
+		ops_need(ledger_row_for(ops.table, i < 2 ? 1 : i, &numbers[i], 0, "fuzz", i + 1,
+					&ops.rows[i]) == WEIR_OK,
 			 "row");
 	ledger_unlock(ops.table);
 	struct algo_time t = {.now = OPS_NOW};

@@ -71,7 +71,7 @@ const struct word_value word_values[] = {
 	{"count", "all", IMAGE_COUNT_ALL, true, "every request that is let through"},
 	{"count", "failures", IMAGE_COUNT_FAILURES, true,
 	 "only those that the application answers with a `failure`"},
-	{"count", "successes", IMAGE_COUNT_SUCCESSES, true, "only the others"},
+	{"count", "successes", IMAGE_COUNT_SUCCESSES, true, "only the others; a 5xx is neither"},
 
 	{"on_full", "evict", TABLE_EVICT, true,
 	 "the counter that holds the least is forgotten: someone gets a fresh allowance"},

@@ -38,6 +38,8 @@ static const struct {
 	{"count: successes", "401", 10, "... a failure is not"},
 	{"count: successes", "200 401", 10, "... nor one behind a page"},
 	{"count: successes", NEVER, 9, "... who hangs up is charged"},
+	{"count: successes", "503", 10, "... nor is an outage, whatever failures are"},
+	{"count: successes", "200 502", 9, "... one that another backend made good is none"},
 	{"count: successes, failure: [4xx, 5xx]", "503", 10, "... an outage is none, if it says so"},
 	{"count: all", "200", 9, "all: whatever the answer"},
 	{"count: all", "401", 9, "... charged"},

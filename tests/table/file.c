@@ -199,7 +199,8 @@ static void check_making(void)
 	} bad[] = {
 		{TABLE_SIZE_MIN - 1, 0}, {TABLE_SIZE_MAX + 1, 0}, {TABLE_SIZE_MIN, LAYOUT_PROCESSES_MAX + 1}};
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-		struct table_options wrong = {.path = rig.path, .size = bad[i].size, .create = true, .process_slots = bad[i].slots};
+		struct table_options wrong = {
+			.path = rig.path, .size = bad[i].size, .create = true, .process_slots = bad[i].slots};
 		is_u64(table_open(&wrong, &table, NULL, 0), WEIR_BAD_SIZE, "a size out of range is refused");
 	}
 	is_u64(rig_files(&rig, NULL), 0, "and nothing is left behind");
