@@ -9,7 +9,8 @@
 #include "table/insert.h"
 #include "table/log.h"
 
-#define TRIES 1024u
+#define TRIES	1024u
+#define LATE_NS UINT64_C(1000000000) /* so late can the clock of a settlement be */
 
 static enum algo_kind kind_of(struct table *table, uint32_t row)
 {
@@ -102,16 +103,31 @@ enum table_charge table_take(struct table *table, const struct table_key *key, u
 
 /* ---- settling ---------------------------------------------------------------------------------------- */
 
-/* What was held fits, so at once, as a rule. A log cannot owe: what does not fit is not charged. */
+/* What was held fits, so at once, as a rule. But a caller whose clock is late may not see yet that an admission has
+ * ended whose place others have taken: what has no room now is charged as of when it has, up to a second later; else
+ * a window would hold more than is charged. A log cannot owe for longer: what a cost exceeds its hold by is not
+ * charged then. */
 static void charge_log(struct table *table, const struct table_key *key, uint32_t row,
 		       const struct algo_time *t, uint32_t cost)
 {
 	struct table_look look;
 	for (unsigned try = 0; cost > 0 && try < TRIES; try++) {
+		struct algo_time at = *t;
 		if (log_charge(table, key, row, t, cost, NULL, &look) != TABLE_REFUSED)
 			return;
-		uint64_t left = look.used < look.numbers.capacity ? look.numbers.capacity - look.used : 0;
-		cost = left < cost ? (uint32_t)left : cost - 1;
+		uint32_t left = look.used < look.numbers.capacity
+					? (uint32_t)look.numbers.capacity - look.used
+					: 0;
+		uint32_t some = left == 0 ? 1 : left < cost ? left : cost;
+		if (left == 0) {
+			log_peek(table, key, row, t, 1, &look);
+			if (look.fits_at > t->now && look.fits_at != ALGO_NEVER)
+				at.now = look.fits_at;
+		}
+		if (at.now - t->now > LATE_NS)
+			return;
+		if (log_charge(table, key, row, &at, some, NULL, &look) != TABLE_REFUSED)
+			cost -= some;
 	}
 }
 

@@ -85,16 +85,20 @@ static bool fits(const struct world *world, unsigned key, uint32_t cost)
 	return outcome.allowed;
 }
 
-/* As much of it as can be. */
+/* Of a log as much as can be, now, or as of the next second's ends. */
 static void charge(struct world *world, unsigned key, uint32_t cost)
 {
 	if (world->model[key] == WORD)
 		world->word[key] = algo_settle(&world->numbers[key], world->word[key], &world->t, cost);
-	for (unsigned i = 0; world->model[key] == LOG && cost && i < world->numbers[key].capacity; i++)
-		if (world->ends[key][i] <= world->t.now) {
-			world->ends[key][i] = world->t.now + world->numbers[key].scale;
-			cost--;
-		}
+	while (world->model[key] == LOG && cost--) {
+		uint64_t *first = world->ends[key];
+		for (unsigned i = 1; i < world->numbers[key].capacity; i++)
+			if (world->ends[key][i] < *first)
+				first = &world->ends[key][i];
+		if (*first > world->t.now + RIG_SECOND)
+			return;
+		*first = (*first > world->t.now ? *first : world->t.now) + world->numbers[key].scale;
+	}
 }
 
 static void give_back(struct world *world, const struct life *life, uint32_t cost)
