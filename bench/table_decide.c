@@ -300,10 +300,11 @@ static struct result run_size(uint32_t keys)
 
 	printf("\n%u keys: %" PRIu64
 	       " slots, %.2f of them live, %.1f bytes of slots a live key (%.1f of file); "
-	       "rbtree %zu bytes\n",
+	       "rbtree %zu bytes; %.2f %% of the keys found no place\n",
 	       keys, field->slots, (double)field->live / (double)field->slots,
 	       (double)field->slots * 16 / (double)field->live,
-	       (double)field->file_bytes / (double)field->live, sizeof(struct rb_node));
+	       (double)field->file_bytes / (double)field->live, sizeof(struct rb_node),
+	       100.0 * (double)(keys - field->live) / keys);
 	printf("%-24s|%32s |%32s\n", "", "1 process", "2 processes");
 	printf("%-24s|%8s %11s %11s |%8s %11s %11s\n", "", "ns", "x bare CAS", "rbtree is x", "ns",
 	       "x bare CAS", "rbtree is x");

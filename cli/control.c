@@ -92,8 +92,7 @@ int control_command(int argc, char **argv)
 		{"--last-good", OPTIONS_TEXT, &last_good, "FOLDER",
 		 "where the last good source is kept (PATH.last-good)"},
 		{"--snapshot", OPTIONS_TEXT, &snapshot, "PATH",
-		 "where the table is written down each second; none: nowhere (/var/lib/weir/UID, or "
-		 "~/.local/state/weir)"},
+		 "where the table is written down each second (/var/lib/weir/UID/…); none: nowhere"},
 		{"--foreground", OPTIONS_FLAG, &foreground, NULL,
 		 "what it does anyway; for those who like to say it"},
 	};

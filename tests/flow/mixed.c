@@ -134,7 +134,7 @@ static void finish(struct world *world, struct visit *visit, unsigned status)
 			continue;
 		entry->held -= hit->cost;
 		if (hit->what != IMAGE_CONCURRENT &&
-		    (!status || failure == (hit->count == IMAGE_COUNT_FAILURES)))
+		    (!status || (hit->count == IMAGE_COUNT_FAILURES ? failure : !failure && status < 500)))
 			entry->state = algo_settle(&image_counter_at(world->env.image, hit->counter)->numbers,
 						   entry->state, &world->time, hit->cost);
 	}
