@@ -117,6 +117,12 @@ static void tell_pace(struct teller *t, const struct image *image, struct text l
 	tell(t, "limit '%.*s': %s from now on", SHOW(limit), words);
 }
 
+/* A log remembers admissions, the others a share: neither can be made out of the other (algo_convert). */
+static bool begins_anew(const struct algo_numbers *from, const struct algo_numbers *to)
+{
+	return (from->kind == ALGO_SLIDING_LOG) != (to->kind == ALGO_SLIDING_LOG);
+}
+
 static void tell_fresh(struct teller *t, const struct side *old, const struct image *image,
 		       const struct image_limit *limit)
 {
@@ -148,7 +154,9 @@ static void tell_fresh(struct teller *t, const struct side *old, const struct im
 		spoken_counter(image, &counters[i], to);
 		if (other || strcmp(from, to) != 0)
 			tell(t, "limit '%.*s': %s -> %s%s", SHOW(counter), from, to,
-			     other ? ", counters carried over" : "");
+			     !other						? ""
+			     : begins_anew(&was->numbers, &counters[i].numbers) ? ": its counters begin anew"
+										: ", counters carried over");
 	}
 	t->report->started += started;
 	if ((started == 0 && !pace) || !old->image)

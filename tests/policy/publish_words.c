@@ -16,8 +16,8 @@ static const struct {
 	{"a: {rate: 100/min, algorithm: sliding-window}",
 	 "limit 'a': 100 per minute -> 100 per minute in a sliding window, counters carried over", 1, 0, 0},
 	{"a: {rate: 100/min, algorithm: sliding-log}",
-	 "limit 'a': 100 per minute in a sliding window -> 100 per minute exactly, counters carried over", 1,
-	 0, 0},
+	 "limit 'a': 100 per minute in a sliding window -> 100 per minute exactly: its counters begin anew",
+	 1, 0, 0},
 	/* a lone rate stays who it is, whatever comes beside it */
 	{"a: {rate: 100/min, algorithm: sliding-log, concurrent: 2}",
 	 "limit 'a': its list of rates changed: new counters start for those that were not there", 0, 1, 0},
