@@ -42,7 +42,10 @@ json_t *counter_json(const struct live *live, const struct flow *flow, const str
 		add(out, "free_bytes", counter->free_bytes);
 		return out;
 	}
-	(holds ? table_peek_held : table_peek)(live->table, &hit->key, counter->row, &live->now, cost, &look);
+	if (holds)
+		table_peek_held(live->table, &hit->key, counter->row, &live->now, cost, &look);
+	else
+		table_peek(live->table, &hit->key, counter->row, &live->now, cost, &look);
 	table_describe(&look, &live->now, cost, false, &now);
 	json_object_update_new(out, json_pack("{s:b, s:I, s:I, s:I, s:o, s:o}", "fits", look.allowed, "limit",
 					      (json_int_t)now.limit, "remaining", (json_int_t)now.remaining,
