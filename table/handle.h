@@ -65,7 +65,9 @@ struct table {
 	uint64_t process_offset; /* of `processes` in the file: where the liveness locks are */
 	uint64_t table_id;
 	bool read_only; /* opened so, or retired: no process slot, and `area` is on the heap */
-	bool retired;
+	bool retired;	/* gave its slot back, and may take one again */
+	bool retiring; /* is to retire when nothing needs the slot any more; until then nothing is different */
+	uint32_t stays; /* table_stay */
 	int fd, folder;
 	dev_t device;
 	ino_t inode;
@@ -85,6 +87,8 @@ struct table {
 /* process.c: takes and gives back a process slot. */
 enum weir_error process_open(struct table *table);
 void process_close(struct table *table);
+/* A ticket or a stay has ended: retires, if that is what the handle waits to do and this was the last of them. */
+void process_done(struct table *table);
 /* Statistics of one's own where nobody reads them. False: out of memory. */
 bool process_do_without(struct table *table);
 bool process_alive(struct table *table, uint32_t index);

@@ -96,34 +96,47 @@ bool process_do_without(struct table *table)
 }
 
 /* From here on the handle is a read-only one. In this order: what it counts goes elsewhere before the slot can
- * have another owner (I10), and it has stopped deciding before its hold of a generation ends (I8). Tickets end with
- * the slot, so they keep it; their rows are kept by their cells, not by the generation. */
-void table_retire(struct table *table)
+ * have another owner (I10), and it has stopped deciding before its hold of a generation ends (I8). */
+void process_done(struct table *table)
 {
-	if (table->read_only || !process_do_without(table))
+	if (!table->retiring || table->held || table->stays || !process_do_without(table))
 		return;
 	ledger_unlock(table);
 	table->read_only = table->retired = true;
-	if (table->held)
-		hold_current(table);
-	else
-		process_close(table);
+	table->retiring = false;
+	process_close(table);
+}
+
+void table_retire(struct table *table)
+{
+	if (table->read_only)
+		return;
+	ledger_unlock(table);
+	table->retiring = true;
+	process_done(table);
+}
+
+void table_stay(struct table *table)
+{
+	table->stays++;
+}
+
+void table_unstay(struct table *table)
+{
+	table->stays -= table->stays > 0;
+	process_done(table);
 }
 
 enum weir_error table_resume(struct table *table)
 {
 	struct stats_area *own = table->area;
 	struct algo_time now;
+	table->retiring = false; /* it has never left */
 	if (!table->retired)
 		return table->read_only ? WEIR_READ_ONLY : WEIR_OK;
-	if (table->process) { /* kept by tickets */
-		hold_current(table);
-		table->area = &table->areas[table->process_index];
-	} else {
-		enum weir_error error = process_open(table);
-		if (error != WEIR_OK)
-			return error;
-	}
+	enum weir_error error = process_open(table);
+	if (error != WEIR_OK)
+		return error;
 	free(own);
 	table->read_only = table->retired = false;
 	table_time(table, &now);

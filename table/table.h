@@ -48,14 +48,24 @@ enum weir_error table_open(const struct table_options *options, struct table **o
 void table_close(struct table **table);
 /* Gives the process slot back, for one who does not decide for a while but still looks at what was decided: from now
  * on the handle is as one opened for reading (table_charge, table_take: TABLE_NO_ROOM), and holds no generation. There
- * are few slots, and a response may take hours. While tickets hold something the slot stays, and holds the generation
- * published now; it goes by itself when the last one is settled, given back or overdue. Settling a ticket that was
- * only charged changes nothing any more. Out of memory: the slot stays until table_close. */
+ * are few slots, and a response may take hours. Settling a ticket that was only charged changes nothing any more.
+ *
+ * While the slot is needed (tickets hold something, or table_stay) this only says what is to be: the handle decides,
+ * takes, charges and holds its generation exactly as before, and retires by itself with the last table_settle,
+ * table_give_back, table_overdue or table_unstay. A decision of several steps that may end the last of them
+ * halfway stays meanwhile. Out of memory: the slot stays, and the next of these tries again. */
 void table_retire(struct table *table);
-/* Takes a slot again, perhaps another one, and holds what is published now. An image that was mapped before may
- * be decided with if it is still the published one; else its rows may be others' by now. WEIR_BUSY: there is
- * none, the handle stays as it was. */
+/* Takes a slot again, perhaps another one, and holds what is published now; or, if the handle has not retired yet, goes
+ * on with the one it has and the generation it holds. An image that was mapped before may be decided with if it is
+ * still the published one; else its rows may be others' by now. WEIR_BUSY: there is none, the handle stays as it
+ * was. */
 enum weir_error table_resume(struct table *table);
+/* Keeps the slot from being given back, for one who has no ticket but will decide or charge again: a request that waits
+ * to be looked at once more, a response that pays for its bytes as it goes. Counted: each table_stay has one
+ * table_unstay, and the last one completes a retirement that has waited for it. Of a handle without a slot it is only
+ * counted. The handle's thread; nothing shared is touched but by the retirement. */
+void table_stay(struct table *table);
+void table_unstay(struct table *table);
 /* Bytes that the file system of a new table must have free: for table and ledger as they begin, and for the
  * images of usual policies (a large one takes twice its size: an edit stands beside the one in force until it
  * replaces it). 0: no such table can be made. */
@@ -122,7 +132,8 @@ enum table_charge {
 	TABLE_REFUSED, /* did not fit; nothing written */
 	TABLE_NO_ROOM, /* could not be stored: damaged lines, endless interference (bounded tries), or no slot to be
 			  had without forgetting a live counter and `on_full` is not evict. The caller asks
-			  table_on_full what that means */
+			  table_on_full what that means. Also, always, from a handle that was opened for
+			  reading or has retired: its owner must not ask (table_resume, table_stay) */
 };
 
 /* Charge if it fits: one 16-byte compare-and-swap on a known key of a bucket or window. Cost 0 is a peek.

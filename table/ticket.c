@@ -195,9 +195,6 @@ bool table_settle(struct table *table, struct table_ticket *ticket, const struct
 	if (!ticket->live)
 		return false;
 	ticket->live = 0;
-	/* A handle that has retired takes nothing any more, but ends what it has. */
-	bool read_only = table->read_only;
-	table->read_only = !table->process;
 	if (ticket->how != TABLE_RESERVE) {
 		if (!table->retired) /* it may hold its row no more: what is charged stays charged */
 			settle_charged(table, ticket, t, cost);
@@ -207,9 +204,7 @@ bool table_settle(struct table *table, struct table_ticket *ticket, const struct
 		hold_lower(table, &ticket->key, ticket->row, ticket->cost);
 		strike(table, ticket);
 	}
-	table->read_only = read_only;
-	if (table->retired && table->held == 0)
-		process_close(table);
+	process_done(table);
 	return true;
 }
 

@@ -137,93 +137,194 @@ static void check_resume(void)
 	rig_free(&rig);
 }
 
-/* What is in flight or reserved ends as it would have, however long that takes; the slot goes with the last of it. */
-static void check_tickets(void)
+struct scene { /* one of two process slots is `old`'s, who will retire; generation 7 is published */
+	struct rig rig;
+	struct table *old, *other;
+	uint32_t row, places; /* five in an hour; two at once */
+	struct table_key key, door;
+	struct algo_time t;
+	struct table_look look;
+};
+
+static void scene_begin(struct scene *scene)
 {
-	struct rig rig = rig_new(TABLE_SIZE_MIN, 2);
-	struct table *old = rig_open(&rig), *other = rig_open(&rig), *next;
 	struct algo_numbers token = rig_token(5, RIG_SECOND * 3600, 5), flight;
 	if (!algo_concurrent(2, &flight))
 		rig_die("algo_concurrent", "refused");
-	uint32_t row = rig_row(old, 5, &token, 1), places = rig_row(old, 6, &flight, 1);
-	struct table_key key = rig_key(old, 1, 1), door = rig_key(old, 2, 1);
-	struct table_ticket reserved, serving, charged, none;
-	struct algo_time t;
-	struct table_look look;
-	struct stats_process process;
+	scene->rig = rig_new(TABLE_SIZE_MIN, 2);
+	scene->old = rig_open(&scene->rig);
+	scene->other = rig_open(&scene->rig);
+	scene->row = rig_row(scene->old, 5, &token, 1);
+	scene->places = rig_row(scene->old, 6, &flight, 1);
+	scene->key = rig_key(scene->old, 1, 1);
+	scene->door = rig_key(scene->old, 2, 1);
+	table_set_generation(scene->old, 7);
+	table_hold_generation(scene->old, 7);
+	table_hold_generation(scene->other, 7);
+	table_time(scene->old, &scene->t);
+}
 
-	table_set_generation(old, 7);
-	table_time(old, &t);
-	table_take(old, &key, row, &t, 2, TABLE_RESERVE, &reserved, &look);
-	table_take(old, &door, places, &t, 1, TABLE_RESERVE, &serving, &look);
-	table_take(old, &key, row, &t, 1, TABLE_CHARGE, &charged, &look);
+static void scene_end(struct scene *scene)
+{
+	is_u64(census_check(scene->other, NULL, NULL), 0, "the table is sound");
+	table_close(&scene->other);
+	table_close(&scene->old);
+	rig_free(&scene->rig);
+}
+
+static uint64_t flying(struct scene *scene, uint64_t reserved)
+{
+	table_peek_held(scene->other, reserved ? &scene->key : &scene->door,
+			reserved ? scene->row : scene->places, &scene->t, 1, &scene->look);
+	return scene->look.held;
+}
+
+static enum table_charge take(struct scene *scene, bool door, uint32_t cost, enum table_how how,
+			      struct table_ticket *out)
+{
+	return table_take(scene->old, door ? &scene->door : &scene->key, door ? scene->places : scene->row,
+			  &scene->t, cost, how, out, &scene->look);
+}
+
+/* Whoever waited for a place, and looked again after its worker had been told to go, was told that there was no room,
+ * and so let through without being counted. What is in flight keeps the whole handle, not only its slot. */
+static void check_tickets(void)
+{
+	struct scene scene;
+	struct table_ticket reserved, serving, third, charged, later;
+	struct stats_process process;
+	struct table *next;
+	scene_begin(&scene);
+	struct table *old = scene.old, *other = scene.other;
+
+	take(&scene, false, 2, TABLE_RESERVE, &reserved);
+	take(&scene, true, 1, TABLE_RESERVE, &serving);
+	take(&scene, false, 1, TABLE_CHARGE, &charged);
 	is_u64(table_held(old), 2, "one reserved, one in flight; what is charged holds nothing");
 	table_set_generation(other, 8);
 	table_hold_generation(other, 8);
+	is_u64(ledger_lock(old, 0), WEIR_OK, "even in the middle of publishing");
 	table_retire(old);
 	ok(process_alive(other, 0), "a handle with tickets retires: its slot stays");
-	is_u64(rig_try_open(&rig, false, &next), WEIR_BUSY, "nobody else has it");
-	is_u64(atomic_get(&other->processes[0].held), 8, "I8: it keeps no older policy");
-	is_u64(table_take(old, &key, row, &t, 1, TABLE_RESERVE, &none, &look), TABLE_NO_ROOM,
-	       "it takes no new");
-	ok(!none.live, "none");
-	is_u64(table_take(old, &key, row, &t, 1, TABLE_CHARGE, &none, &look), TABLE_NO_ROOM, "of any kind");
-	is_u64(table_charge(old, &key, row, &t, 1, &look), TABLE_NO_ROOM, "and cannot charge");
-	ok(!table_forget(old, &key), "nor forget");
-	stats_add(&stats_process(old)->decisions, 1000);
-	stats_process_sum(other, &process);
-	is_u64(process.decisions, 0, "I10: it counts for itself");
-	table_peek_held(other, &key, row, &t, 2, &look);
-	ok(look.held == 2 && look.allowed, "what it holds is held");
-	table_peek_held(other, &key, row, &t, 3, &look);
-	ok(!look.allowed, "and what it charged is charged");
-	ok(table_settle(old, &reserved, &t, 1), "it settles what was reserved");
-	table_peek_held(other, &key, row, &t, 3, &look);
-	ok(look.held == 0 && look.allowed, "at its actual cost");
-	table_peek_held(other, &key, row, &t, 4, &look);
-	ok(!look.allowed, "which is charged");
-	ok(process_alive(other, 0) && old->process, "one is in flight still");
+	is_u64(ledger_lock(other, 0), WEIR_OK, "but not the lock of the ledger");
+	ledger_unlock(other);
+	is_u64(rig_try_open(&scene.rig, false, &next), WEIR_BUSY, "nobody else has the slot");
+	is_u64(atomic_get(&other->processes[0].held), 7, "I8: it decides by the old policy, and holds it");
 
-	/* Back again before it has ended. */
-	is_u64(table_resume(old), WEIR_OK, "it comes back");
-	ok(old->process_index == 0 && table_held(old) == 1,
-	   "to the slot that it never left, with its ticket");
-	is_u64(table_take(old, &door, places, &t, 1, TABLE_RESERVE, &reserved, &look), TABLE_CHARGED,
-	       "and takes again");
-	is_u64(look.held, 2, "beside what it holds");
-	stats_add(&stats_process(old)->decisions, 1);
+	is_u64(take(&scene, true, 1, TABLE_RESERVE, &third), TABLE_CHARGED, "who waited finds the place");
+	is_u64(flying(&scene, false), 2, "and is in flight, for everybody");
+	is_u64(take(&scene, true, 1, TABLE_RESERVE, &(struct table_ticket){0}), TABLE_REFUSED,
+	       "I13: two are two: no third");
+	is_u64(table_charge(old, &scene.key, scene.row, &scene.t, 1, &scene.look), TABLE_CHARGED,
+	       "it charges");
+	stats_add(&stats_process(old)->decisions, 3);
 	stats_process_sum(other, &process);
-	is_u64(process.decisions, 1, "and counts for everyone");
-	table_retire(old);
-	ok(table_give_back(old, &reserved, &t) && process_alive(other, 0),
-	   "it retires: the first of two ends");
+	is_u64(process.decisions, 3, "and counts for everyone");
+	ok(table_settle(old, &charged, &scene.t, 2), "what was only charged can cost more");
+	ok(table_settle(old, &reserved, &scene.t, 1), "it settles what was reserved");
+	is_u64(flying(&scene, true), 0, "nothing is reserved then");
+	is_u64(table_charge(other, &scene.key, scene.row, &scene.t, 2, &scene.look), TABLE_REFUSED,
+	       "four are charged");
+	is_u64(take(&scene, false, 1, TABLE_CHARGE, &later), TABLE_CHARGED, "of five");
+
+	ok(table_give_back(old, &third, &scene.t) && process_alive(other, 0), "the first of two ends");
 	table_retire(old);
 	ok(process_alive(other, 0), "retiring twice changes nothing");
-	ok(table_settle(old, &serving, &t, 1), "the last one ends");
+	ok(table_settle(old, &serving, &scene.t, 1), "the last one ends");
 	ok(!old->process && !process_alive(other, 0), "and the slot is free, by itself");
-	ok(!table_settle(old, &serving, &t, 1), "once");
-	ok(table_give_back(old, &charged, &t), "what was only charged can end later");
-	table_peek_held(other, &key, row, &t, 4, &look);
-	ok(!look.allowed, "and stays charged: a retired handle writes nothing");
-	next = rig_open(&rig);
+	is_u64(atomic_get(&other->processes[0].held), 0, "I8: with what it held");
+	ok(!table_settle(old, &serving, &scene.t, 1), "once");
+	is_u64(take(&scene, true, 1, TABLE_RESERVE, &third), TABLE_NO_ROOM,
+	       "only now it takes nothing any more");
+	stats_add(&stats_process(old)->decisions, 1000);
+	stats_process_sum(other, &process);
+	is_u64(process.decisions, 3, "I10: and counts for itself");
+	ok(table_give_back(old, &later, &scene.t), "what was only charged can end later");
+	is_u64(table_charge(other, &scene.key, scene.row, &scene.t, 1, &scene.look), TABLE_REFUSED,
+	       "and stays charged: a retired handle writes nothing");
+	next = rig_open(&scene.rig);
 	is_u64(next->process_index, 0, "another has the slot");
-	table_peek_held(next, &door, places, &t, 2, &look);
-	ok(look.held == 0 && look.allowed, "and nothing is in flight");
+	is_u64(flying(&scene, false), 0, "and nothing is in flight");
 	is_u64(table_resume(old), WEIR_BUSY, "the old one finds none");
-	is_u64(census_check(next, NULL, NULL), 0, "the table is sound");
-
-	/* Closed with tickets while it retires. */
-	table_take(next, &door, places, &t, 2, TABLE_RESERVE, &serving, &look);
-	table_retire(next);
 	table_close(&next);
-	ok(!serving.live && !process_alive(other, 0), "closing ends what is left");
-	t.now += RIG_SECOND;
-	table_peek_held(other, &door, places, &t, 2, &look);
-	ok(look.held == 0 && look.allowed, "within a second for everybody");
-	is_u64(census_check(other, NULL, NULL), 0, "the table is sound");
-	table_close(&other);
-	table_close(&old);
-	rig_free(&rig);
+	scene_end(&scene);
+}
+
+/* Back again before the last ticket has ended, and closed before. */
+static void check_back(void)
+{
+	struct scene scene;
+	struct table_ticket first, second;
+	scene_begin(&scene);
+	struct table *old = scene.old, *other = scene.other;
+
+	take(&scene, true, 1, TABLE_RESERVE, &first);
+	table_retire(old);
+	is_u64(table_resume(old), WEIR_OK, "it comes back before it has gone");
+	ok(old->process_index == 0 && table_held(old) == 1,
+	   "to the slot that it never left, with its ticket");
+	ok(table_give_back(old, &first, &scene.t) && process_alive(other, 0),
+	   "the ticket ends, and the slot stays");
+	is_u64(take(&scene, true, 1, TABLE_RESERVE, &second), TABLE_CHARGED, "it takes again");
+
+	/* A reservation nobody settles. */
+	take(&scene, false, 1, TABLE_RESERVE, &first);
+	table_retire(old);
+	table_give_back(old, &second, &scene.t);
+	scene.t.now += TABLE_RESERVE_MAX_NS + 1;
+	ok(process_alive(other, 0), "a forgotten reservation keeps the slot");
+	table_overdue(old, &scene.t);
+	ok(!process_alive(other, 0) && !first.live, "until it is overdue");
+	is_u64(table_resume(old), WEIR_OK, "back again");
+
+	take(&scene, true, 2, TABLE_RESERVE, &first);
+	table_retire(old);
+	table_close(&scene.old);
+	ok(!first.live && !process_alive(other, 0), "closing ends what is left");
+	scene.t.now += RIG_SECOND;
+	is_u64(flying(&scene, false), 0, "within a second for everybody");
+	scene_end(&scene);
+}
+
+/* A response that pays as it goes has no ticket, and is not done. */
+static void check_stay(void)
+{
+	struct scene scene;
+	struct table_ticket ticket;
+	scene_begin(&scene);
+	struct table *old = scene.old, *other = scene.other;
+
+	table_stay(old);
+	table_stay(old);
+	table_retire(old);
+	is_u64(table_charge(old, &scene.key, scene.row, &scene.t, 1, &scene.look), TABLE_CHARGED,
+	       "who stays charges as before");
+	table_unstay(old);
+	is_u64(table_charge(old, &scene.key, scene.row, &scene.t, 1, &scene.look), TABLE_CHARGED,
+	       "as long as one does");
+	take(&scene, true, 1, TABLE_RESERVE, &ticket);
+	table_give_back(old, &ticket, &scene.t);
+	ok(process_alive(other, 0), "a ticket that ends meanwhile does not end the stay");
+	take(&scene, true, 1, TABLE_RESERVE, &ticket);
+	table_unstay(old);
+	ok(process_alive(other, 0), "nor the stay the ticket");
+	table_give_back(old, &ticket, &scene.t);
+	ok(!process_alive(other, 0), "the last of both gives the slot back");
+	is_u64(table_charge(old, &scene.key, scene.row, &scene.t, 1, &scene.look), TABLE_NO_ROOM,
+	       "then it is over");
+
+	table_stay(old);
+	ok(!old->process, "staying takes no slot");
+	is_u64(table_resume(old), WEIR_OK, "coming back does");
+	table_retire(old);
+	ok(process_alive(other, 0), "and the stay counts there");
+	table_unstay(old);
+	ok(!process_alive(other, 0), "until it ends");
+	is_u64(table_resume(old), WEIR_OK, "back");
+	table_stay(old);
+	table_unstay(old);
+	ok(process_alive(other, 0), "who does not retire keeps its slot when a stay ends");
+	scene_end(&scene);
 }
 
 int main(void)
@@ -231,5 +332,7 @@ int main(void)
 	check_retire();
 	check_resume();
 	check_tickets();
+	check_back();
+	check_stay();
 	return done_testing();
 }

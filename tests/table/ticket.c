@@ -230,9 +230,10 @@ static bool step_retire(struct world *world)
 	table_retire(table);
 	world->seen[RETIRED]++;
 	bool kept = table->process != NULL;
-	return kept == (table_held(table) > 0) &&
-	       table_take(table, &name, world->row[0], &world->t, 0, TABLE_RESERVE, &ticket, &look) ==
-		       TABLE_NO_ROOM &&
+	bool room = table_take(table, &name, world->row[0], &world->t, 0, TABLE_RESERVE, &ticket, &look) !=
+		    TABLE_NO_ROOM;
+	table_give_back(table, &ticket, &world->t);
+	return kept == (table_held(table) > 0) && kept == (table->process != NULL) && kept == room &&
 	       peek_agrees(world, handle, (unsigned)pick(world, KEYS), 1) && table_resume(table) == WEIR_OK;
 }
 
