@@ -90,24 +90,37 @@ ngx_http_weir_handler(ngx_http_request_t *r)
 ngx_int_t
 ngx_http_weir_decide(ngx_http_weir_visit_t *visit)
 {
+    struct table               *table;
     ngx_http_weir_main_conf_t  *mcf;
 
     if (visit->flow == NULL) {
         return NGX_DECLINED;
     }
 
+    table = visit->world->env.table;
+
     if (visit->waiting) {
-        table_time(visit->world->env.table, &visit->flow->time);
+        table_time(table, &visit->flow->time);
     }
 
     switch (flow_run(visit->flow)) {
 
     case FLOW_WAIT:
-        visit->waiting = 1;
+
+        if (!visit->waiting) {
+            visit->waiting = 1;
+            table_stay(table);    /* also if the worker is told to exit */
+        }
+
         return NGX_AGAIN;
 
     case FLOW_DONE:
-        visit->waiting = 0;
+
+        if (visit->waiting) {
+            visit->waiting = 0;
+            table_unstay(table);
+        }
+
         break;
     }
 

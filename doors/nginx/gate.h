@@ -75,6 +75,8 @@ typedef struct {
 typedef struct {
     struct table                *table;
     ngx_uint_t                   references;
+    ngx_queue_t                  worlds;       /* whose images may still be used, the oldest first */
+    ngx_queue_t                  queue;        /* of all tables of this worker */
 } ngx_http_weir_table_t;
 
 
@@ -85,6 +87,7 @@ typedef struct {
     uint64_t                     seen;         /* the generation word when the image was mapped */
     size_t                       flow_size;
     ngx_uint_t                   references;
+    ngx_queue_t                  queue;        /* of its table's worlds */
 } ngx_http_weir_world_t;
 
 
@@ -117,7 +120,7 @@ typedef struct {
     void                       **loc_conf;     /* where it was refused, and */
     ngx_uint_t                   uri_changes;  /* after how many redirects, if it goes to the operator's page */
     ngx_http_weir_pace_t        *pace;         /* NULL: no total to share */
-    unsigned                     waiting:1;    /* its turn has not come */
+    unsigned                     waiting:1;    /* its turn has not come; its table stays */
     unsigned                     failed:1;     /* there was nothing to decide with */
     unsigned                     answered:1;   /* `answer` is filled */
     unsigned                     replace:1;    /* the body to come gives way to the refusal's */
@@ -144,6 +147,8 @@ char *ngx_http_weir_policy(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 /* table.c. NULL: the log says why, and what happens `otherwise`. One reference. */
 ngx_http_weir_table_t *ngx_http_weir_table_open(ngx_http_weir_main_conf_t *mcf, const char *otherwise);
 void ngx_http_weir_table_drop(ngx_http_weir_table_t *table);
+/* Charges what is overdue in any of this worker's tables; how many tickets they hold after that. */
+ngx_uint_t ngx_http_weir_tables_overdue(void);
 /* Where workers of that user have it; `path` has PLACE_MAX bytes. NULL: too long. */
 const char *ngx_http_weir_table_path(ngx_http_weir_main_conf_t *mcf, ngx_uid_t worker, char *path);
 
@@ -211,7 +216,7 @@ ngx_int_t ngx_http_weir_header_push(ngx_http_request_t *r, struct text name, str
 void ngx_http_weir_responded(ngx_http_request_t *r, ngx_http_weir_visit_t *visit);
 /* The request is over. */
 void ngx_http_weir_ended(ngx_http_weir_visit_t *visit);
-/* With each decision: charges reservations that got no answer for too long. */
+/* With each decision: charges reservations that got no answer for too long; from then on once a second, in all tables. */
 void ngx_http_weir_overdue(ngx_http_weir_world_t *world, const struct algo_time *t);
 void ngx_http_weir_settle_end(void);           /* the process ends */
 

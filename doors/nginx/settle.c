@@ -11,12 +11,12 @@
 #define NGX_HTTP_WEIR_STATUSES  16    /* a header, and the backends that were tried */
 
 
+static void ngx_http_weir_settle_again(void);
 static void ngx_http_weir_settle_timer(ngx_event_t *ev);
 
 
 static ngx_event_t              ngx_http_weir_settling;
 static ngx_connection_t         ngx_http_weir_settle_dummy;    /* nginx's debug log wants a connection */
-static ngx_http_weir_world_t   *ngx_http_weir_settle_world;
 
 
 /*
@@ -29,6 +29,7 @@ ngx_http_weir_responded(ngx_http_request_t *r, ngx_http_weir_visit_t *visit)
 {
     unsigned                    statuses[NGX_HTTP_WEIR_STATUSES];
     ngx_uint_t                  i, n;
+    struct table               *table;
     struct algo_time            t;
     ngx_http_upstream_state_t  *state;
 
@@ -54,29 +55,41 @@ ngx_http_weir_responded(ngx_http_request_t *r, ngx_http_weir_visit_t *visit)
         }
     }
 
-    table_time(visit->world->env.table, &t);
+    table = visit->world->env.table;
+
+    table_time(table, &t);
+
+    table_stay(table);    /* to its last step, should it leave with the last ticket */
     flow_responded(visit->flow, &t, statuses, n);
+    table_unstay(table);
 }
 
 
 void
 ngx_http_weir_ended(ngx_http_weir_visit_t *visit)
 {
-    struct algo_time  t;
+    struct table      *table;
+    struct algo_time   t;
 
-    table_time(visit->world->env.table, &t);
+    table = visit->world->env.table;
+
+    table_time(table, &t);
+
+    table_stay(table);
 
     if (visit->pace && visit->pace->credit > 0) {
         flow_pace_return(visit->flow, &t, visit->pace->credit);
     }
 
     flow_end(visit->flow, &t);
+
+    table_unstay(table);
 }
 
 
 /*
  * A reservation whose answer does not come within a minute is charged (T10). Each decision looks, and once a second this timer
- * does, as long as anything is held; being cancelable it keeps no worker from exiting.
+ * does, in all tables, as long as anything is held in one; being cancelable it keeps no worker from exiting.
  */
 
 void
@@ -84,14 +97,17 @@ ngx_http_weir_overdue(ngx_http_weir_world_t *world, const struct algo_time *t)
 {
     table_overdue(world->env.table, t);
 
-    if (ngx_http_weir_settling.timer_set
-        || table_held(world->env.table) == 0)
+    if (!ngx_http_weir_settling.timer_set
+        && table_held(world->env.table) != 0)
     {
-        return;
+        ngx_http_weir_settle_again();
     }
+}
 
-    ngx_http_weir_settle_world = ngx_http_weir_world_hold(world);
 
+static void
+ngx_http_weir_settle_again(void)
+{
     ngx_http_weir_settling.handler = ngx_http_weir_settle_timer;
     ngx_http_weir_settling.data = &ngx_http_weir_settle_dummy;
     ngx_http_weir_settling.log = ngx_cycle->log;
@@ -104,16 +120,9 @@ ngx_http_weir_overdue(ngx_http_weir_world_t *world, const struct algo_time *t)
 static void
 ngx_http_weir_settle_timer(ngx_event_t *ev)
 {
-    struct algo_time        t;
-    ngx_http_weir_world_t  *world;
-
-    world = ngx_http_weir_settle_world;
-    ngx_http_weir_settle_world = NULL;
-
-    table_time(world->env.table, &t);
-    ngx_http_weir_overdue(world, &t);
-
-    ngx_http_weir_world_drop(world);
+    if (ngx_http_weir_tables_overdue() != 0) {
+        ngx_http_weir_settle_again();
+    }
 }
 
 
@@ -124,10 +133,5 @@ ngx_http_weir_settle_end(void)
 {
     if (ngx_http_weir_settling.timer_set) {
         ngx_del_timer(&ngx_http_weir_settling);
-    }
-
-    if (ngx_http_weir_settle_world) {
-        ngx_http_weir_world_drop(ngx_http_weir_settle_world);
-        ngx_http_weir_settle_world = NULL;
     }
 }

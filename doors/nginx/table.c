@@ -27,6 +27,9 @@ static void ngx_http_weir_table_tell(ngx_http_weir_main_conf_t *mcf,
 static uint32_t ngx_http_weir_slots(void);
 
 
+static ngx_queue_t  ngx_http_weir_tables;
+
+
 ngx_http_weir_table_t *
 ngx_http_weir_table_open(ngx_http_weir_main_conf_t *mcf, const char *otherwise)
 {
@@ -57,6 +60,7 @@ ngx_http_weir_table_open(ngx_http_weir_main_conf_t *mcf, const char *otherwise)
     }
 
     table->references = 1;
+    ngx_queue_init(&table->worlds);
 
     error = ngx_http_weir_table_make(mcf, &options, &table->table, why,
                                      sizeof(why));
@@ -65,6 +69,12 @@ ngx_http_weir_table_open(ngx_http_weir_main_conf_t *mcf, const char *otherwise)
         ngx_http_weir_complain(mcf->log, why, error, otherwise);
         return NULL;
     }
+
+    if (ngx_http_weir_tables.next == NULL) {
+        ngx_queue_init(&ngx_http_weir_tables);
+    }
+
+    ngx_queue_insert_tail(&ngx_http_weir_tables, &table->queue);
 
     return table;
 }
@@ -185,6 +195,37 @@ ngx_http_weir_table_drop(ngx_http_weir_table_t *table)
         return;
     }
 
+    ngx_queue_remove(&table->queue);
+
     table_close(&table->table);
     ngx_free(table);
+}
+
+
+ngx_uint_t
+ngx_http_weir_tables_overdue(void)
+{
+    ngx_uint_t              held;
+    ngx_queue_t            *q;
+    struct algo_time        t;
+    ngx_http_weir_table_t  *table;
+
+    held = 0;
+
+    if (ngx_http_weir_tables.next == NULL) {
+        return held;
+    }
+
+    for (q = ngx_queue_head(&ngx_http_weir_tables);
+         q != ngx_queue_sentinel(&ngx_http_weir_tables);
+         q = ngx_queue_next(q))
+    {
+        table = ngx_queue_data(q, ngx_http_weir_table_t, queue);
+
+        table_time(table->table, &t);
+        table_overdue(table->table, &t);
+        held += table_held(table->table);
+    }
+
+    return held;
 }

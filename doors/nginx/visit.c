@@ -115,6 +115,10 @@ ngx_http_weir_visit_cleanup(void *data)
 
     if (visit->flow) {
         ngx_http_weir_ended(visit);
+
+        if (visit->waiting) {
+            table_unstay(visit->world->env.table);
+        }
     }
 
     if (visit->answer) {

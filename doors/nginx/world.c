@@ -21,7 +21,8 @@ static ngx_http_weir_world_t *ngx_http_weir_world_map(
 static void ngx_http_weir_world_follow(ngx_http_weir_main_conf_t *mcf,
     ngx_http_weir_world_t *world, ngx_uint_t replaced);
 static void ngx_http_weir_world_change(ngx_http_weir_world_t *world);
-static void ngx_http_weir_world_resume(void);
+static void ngx_http_weir_world_resume(ngx_http_weir_main_conf_t *mcf);
+static void ngx_http_weir_world_keep(ngx_http_weir_table_t *table);
 
 
 static ngx_http_weir_world_t  *ngx_http_weir_current;
@@ -39,7 +40,7 @@ ngx_http_weir_world(ngx_http_weir_main_conf_t *mcf, struct algo_time *t)
 
     if (ngx_exiting) {
         ngx_http_weir_leave_soon();
-        ngx_http_weir_world_resume();
+        ngx_http_weir_world_resume(mcf);
     }
 
     world = ngx_http_weir_current;
@@ -190,7 +191,8 @@ ngx_http_weir_world_map(ngx_http_weir_main_conf_t *mcf,
     world->flow_size = flow_size(image->image);
     world->references = 1;
 
-    table_hold_generation(table->table, image->image->generation);
+    ngx_queue_insert_tail(&table->worlds, &world->queue);
+    ngx_http_weir_world_keep(table);
 
     if (!ngx_exiting) {
         ngx_log_error(NGX_LOG_NOTICE, mcf->log, 0,
@@ -212,7 +214,25 @@ ngx_http_weir_world_change(ngx_http_weir_world_t *world)
 }
 
 
-/* Those that have been decided go on to look at their world: answer, variables, log line. */
+/* The oldest image that may still be used holds its generation: requests that wait decide with it, responses that are
+ * paced charge with it, and the rows it names must not become others'. */
+
+static void
+ngx_http_weir_world_keep(ngx_http_weir_table_t *table)
+{
+    ngx_http_weir_world_t  *world;
+
+    if (!ngx_queue_empty(&table->worlds)) {
+        world = ngx_queue_data(ngx_queue_head(&table->worlds),
+                               ngx_http_weir_world_t, queue);
+
+        table_hold_generation(table->table, world->image->image->generation);
+    }
+}
+
+
+/* Those that have been decided go on to look at their world: answer, variables, log line. The table itself sees to it that
+ * those that wait (table_stay) or hold something go on as before. */
 
 void
 ngx_http_weir_world_leave(ngx_http_weir_main_conf_t *mcf)
@@ -226,11 +246,11 @@ ngx_http_weir_world_leave(ngx_http_weir_main_conf_t *mcf)
 }
 
 
-/* A request began before its worker was told to exit, and is only now decided. If there is no slot, or another policy is in
- * force, the world is opened anew, as at the start: nothing has kept the old image's rows meanwhile. */
+/* A request began before its worker was told to exit, and is only now decided. If there is no slot, the world is opened anew,
+ * as at the start. If another policy is in force, that one is mapped: nothing may have kept the old image's rows meanwhile. */
 
 static void
-ngx_http_weir_world_resume(void)
+ngx_http_weir_world_resume(ngx_http_weir_main_conf_t *mcf)
 {
     ngx_http_weir_world_t  *world;
 
@@ -240,12 +260,23 @@ ngx_http_weir_world_resume(void)
         return;
     }
 
-    if (table_resume(world->env.table) == WEIR_OK
-        && table_generation(world->env.table)
-           == world->image->image->generation)
-    {
-        ngx_http_weir_away = 0;
-        return;
+    if (table_resume(world->env.table) == WEIR_OK) {
+
+        if (table_generation(world->env.table)
+            == world->image->image->generation)
+        {
+            ngx_http_weir_away = 0;
+            return;
+        }
+
+        world = ngx_http_weir_world_map(mcf, world->table);
+
+        if (world) {
+            ngx_http_weir_world_change(world);
+            return;
+        }
+
+        world = ngx_http_weir_current;
     }
 
     table_retire(world->env.table);
@@ -268,6 +299,9 @@ ngx_http_weir_world_drop(ngx_http_weir_world_t *world)
     if (--world->references) {
         return;
     }
+
+    ngx_queue_remove(&world->queue);
+    ngx_http_weir_world_keep(world->table);
 
     policy_drop(&world->image);
     ngx_http_weir_table_drop(world->table);
