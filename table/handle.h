@@ -68,6 +68,7 @@ struct table {
 	bool retired;	/* gave its slot back, and may take one again */
 	bool retiring; /* is to retire when nothing needs the slot any more; until then nothing is different */
 	uint32_t stays; /* table_stay */
+	bool settling;	/* what is stored now was granted before: too late for `on_full` to refuse it */
 	int fd, folder;
 	dev_t device;
 	ino_t inode;

@@ -69,7 +69,7 @@ static enum insert_made take(struct table *table, struct slot_pair *pair, uint64
 	if (slot_has_tag(victim.w0, tag) && charged(victim.w1, mark) &&
 	    probe_same(table, mine, row, victim.w0))
 		return INSERT_AGAIN;
-	if (victim.kind == EVICT_LIVE && full_wants(mine) != TABLE_EVICT)
+	if (victim.kind == EVICT_LIVE && full_wants(mine) != TABLE_EVICT && !table->settling)
 		return INSERT_FULL;
 	*out = (struct insert_claim){victim.slot, tag | row, fresh_claim(table)};
 	/* I3: the claim holds nothing, so a death from here on costs nobody anything. */

@@ -14,7 +14,7 @@ enum insert_made {
 	INSERT_AGAIN, /* begin again from the probe */
 	INSERT_MADE, /* *out may be charged, and if that compare-and-swap fails, begin again from the probe */
 	INSERT_FULL, /* no slot to be had: every one is a live hold, or a live counter that the row's limit does not
-			 want forgotten (on_full) */
+			 want forgotten (on_full; a settlement does not ask for that) */
 };
 
 /* The key has no charged slot as far as the caller knows. `mark`: the marks of the word it will charge (cell.h), 0

@@ -179,7 +179,7 @@ enum table_charge table_take(struct table *table, const struct table_key *key, u
 			     const struct algo_time *t, uint32_t cost, enum table_how how,
 			     struct table_ticket *ticket, struct table_look *out);
 /* The actual cost is known: `cost` is charged whether it fits or not (a log: as much of it as fits), and what was held
- * is free. For a charged ticket the difference is charged or given back. Once: false if the ticket is not live.
+ * is free. It pushes a live counter out if it must, whatever `on_full` says: it was granted before. For a charged ticket the difference is charged or given back. Once: false if the ticket is not live.
  * Concurrent: only frees. */
 bool table_settle(struct table *table, struct table_ticket *ticket, const struct algo_time *t, uint32_t cost);
 /* The same with a cost of 0: nothing was used. */

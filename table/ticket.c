@@ -131,7 +131,8 @@ static void charge_log(struct table *table, const struct table_key *key, uint32_
 	}
 }
 
-/* Whether it fits or not. Where no slot is to be had (on_full) it is as if it were forgotten at once. */
+/* Whether it fits or not, and whoever must be forgotten for it: what was granted is to be counted, else guesses would be
+ * free in a full table. Only where eight live holds meet it is as if it were forgotten at once. */
 static void charge(struct table *table, const struct table_key *key, uint32_t row, const struct algo_time *t,
 		   uint32_t cost)
 {
@@ -195,6 +196,7 @@ bool table_settle(struct table *table, struct table_ticket *ticket, const struct
 	if (!ticket->live)
 		return false;
 	ticket->live = 0;
+	table->settling = true;
 	if (ticket->how != TABLE_RESERVE) {
 		if (!table->retired) /* it may hold its row no more: what is charged stays charged */
 			settle_charged(table, ticket, t, cost);
@@ -204,6 +206,7 @@ bool table_settle(struct table *table, struct table_ticket *ticket, const struct
 		hold_lower(table, &ticket->key, ticket->row, ticket->cost);
 		strike(table, ticket);
 	}
+	table->settling = false;
 	process_done(table);
 	return true;
 }

@@ -143,6 +143,43 @@ static void check_held(void)
 	rig_free(&rig);
 }
 
+/* Guesses are reserved first and counted when they have failed. In a table that is full but for the slots in which they
+ * are held, that they failed could not be stored: each was forgotten at once, and there was no limit. */
+static void check_settled(const struct algo_numbers *numbers, const char *kind)
+{
+	static const char *const names[] = {"evict", "allow", "deny"};
+	struct rig rig = rig_new(TABLE_SIZE_MIN, 1);
+	struct table *table = rig_open(&rig);
+	struct algo_numbers crowd = rig_token(1, HOUR, 10);
+	struct algo_time t = {.now = NOW};
+	struct stats_process before, after;
+	fill(table, rig_row(table, 1, &crowd, 1), &t);
+	for (unsigned full = TABLE_EVICT; full <= TABLE_DENY; full++) {
+		uint32_t row = row_with(table, 10 + full, numbers, (enum table_full)full);
+		unsigned granted = 0;
+		char text[160];
+		stats_process_sum(table, &before);
+		for (uint64_t id = 0; id < 20; id++) {
+			struct table_key key = rig_key(table, 3 + full, id), own = cell_key(&key, true, 0);
+			slot_pair(table, &own)->ways[3] = (struct slot){0, 0};
+			for (unsigned guess = 0; guess < 20; guess++) {
+				struct table_ticket ticket;
+				struct table_look look;
+				granted += table_take(table, &key, row, &t, 1, TABLE_RESERVE, &ticket,
+						      &look) == TABLE_CHARGED;
+				table_settle(table, &ticket, &t, 1);
+			}
+		}
+		stats_process_sum(table, &after);
+		snprintf(text, sizeof text, "%s, %s: five guesses each in a full table", kind, names[full]);
+		is_u64(granted, 20 * 5, text);
+		is_u64(after.no_room - before.no_room, 0, "  none of them forgotten");
+	}
+	table_close(&table);
+	is_u64(rig_broken(&rig), 0, "the table is sound");
+	rig_free(&rig);
+}
+
 int main(void)
 {
 	struct algo_numbers bucket = rig_token(1, HOUR, 10),
@@ -153,5 +190,11 @@ int main(void)
 	check_kind(&log, "log", 2);
 	check_room();
 	check_held();
+	struct algo_numbers five = rig_token(1, HOUR, 5),
+			    five_window = rig_window(5, HOUR, ALGO_FIRST_REQUEST), five_log;
+	algo_sliding_log(5, HOUR, &five_log);
+	check_settled(&five, "bucket");
+	check_settled(&five_window, "window");
+	check_settled(&five_log, "log");
 	return done_testing();
 }
