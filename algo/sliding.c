@@ -146,6 +146,8 @@ static uint64_t fits_at(const struct algo_numbers *n, const struct view *v, uint
 		count = v->previous;
 		end -= n->scale;
 	}
+	if (count == 0) /* it would fit */
+		return 0;
 	/* count * (end - at) <= room * period */
 	return end - (uint64_t)((wide)room * n->scale / count);
 }

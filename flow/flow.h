@@ -201,7 +201,9 @@ struct flow {
 	struct {	     /* of the totals, in KiB: what flow_pace_take took */
 		uint64_t first_at, last_at; /* table time of the first and the last time */
 		uint64_t before;	    /* all but the last */
+		uint64_t alone_until;	    /* table time: the table could not hold it, and is not asked before */
 		uint32_t last;
+		bool stays; /* table_stay, until flow_end */
 	} paced;
 	struct flow_verdict verdict;
 	uint64_t key_digest; /* of the binding limit's key; 0 without one */
@@ -238,10 +240,14 @@ struct flow_pace {
 	bool total;		    /* ask flow_pace_take too; and then */
 	uint64_t total_bytes_per_s; /* the smallest of the totals */
 };
-void flow_pace(const struct flow *flow, struct flow_pace *out);
+/* With a total the handle keeps its slot until flow_end (table_stay): whoever retires meanwhile still charges. */
+void flow_pace(struct flow *flow, struct flow_pace *out);
 /* Takes up to `want` bytes of the key's total, in whole KiB. Returns how many may be sent now (more than `want` by
- * less than a KiB); 0: none before *wait_ns. What is not sent goes back by flow_pace_return, in whole KiB. */
-uint64_t flow_pace_take(struct flow *flow, const struct algo_time *t, uint64_t want, uint64_t *wait_ns);
+ * less than a KiB); 0: none before *wait_ns. What would fit only in early_ns may be taken now all the same, a piece
+ * at a time: it is owed, and everybody waits so much longer. What is not sent goes back by flow_pace_return, in whole
+ * KiB. */
+uint64_t flow_pace_take(struct flow *flow, const struct algo_time *t, uint64_t want, uint64_t early_ns,
+			uint64_t *wait_ns);
 void flow_pace_return(struct flow *flow, const struct algo_time *t, uint64_t bytes);
 
 /* ---- stations, each in a file of its own ---------------------------------------------------------- */

@@ -61,4 +61,8 @@ void flow_end(struct flow *flow, const struct algo_time *t)
 	for (size_t i = 0; flow->tickets && i < flow->hit_count; i++)
 		if (flow->hits[i].held)
 			end(flow, &flow->hits[i], t, flow->hits[i].what != IMAGE_CONCURRENT);
+	if (flow->paced.stays) {
+		flow->paced.stays = false;
+		table_unstay(flow->env->table);
+	}
 }

@@ -135,17 +135,18 @@ static enum took take(struct log_view *view, const struct log_room *room, uint32
  * he left us his, perhaps behind our back. */
 static void give(struct log_view *view, uint32_t from, uint32_t steps, uint64_t raw, uint32_t cost)
 {
-	for (unsigned try = 0; cost > 0 && try < GIVE_TRIES; try++) {
+	for (unsigned try = 0; cost > 0 && view->count > 0 && try < GIVE_TRIES; try++) {
 		cost -= log_end(view, from % view->count, steps, raw, cost);
 		from = 0;
 		steps = view->count;
 	}
 }
 
-/* All or none. Whoever dies here leaves at most `cost` cells, until they end. */
+/* All or none. Whoever dies here leaves at most `cost` cells, until they end; so does who has met a newer row that allows
+ * none, under which there are no cells to look at. */
 static void let_go(struct log_view *view, const struct grasp *grasp)
 {
-	if (grasp->count == 0)
+	if (grasp->count == 0 || view->count == 0)
 		return;
 	uint32_t n = view->count, steps = (grasp->last + n - grasp->first) % n + 1;
 	give(view, grasp->first, steps, grasp->end, grasp->count);

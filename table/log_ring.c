@@ -225,7 +225,7 @@ static bool cell_again(struct log_view *view, uint32_t index, struct log_cell *o
 	for (unsigned try = 0; try < TRIES; try++) {
 		recall_fresh(view->table);
 		view->mine = recall_row(view->table, view->row);
-		if (!view->mine)
+		if (!view->mine || view->count == 0) /* a newer row that was met allows none */
 			return false;
 		if (log_cell_read(view, index % view->count, out))
 			return out->at.slot != NULL;

@@ -103,7 +103,7 @@ struct log_cell {
 	uint64_t raw; /* as stored */
 	bool lap, given;
 };
-/* False: begin again, under view->row if that is newer now. */
+/* False: begin again, under view->row if that is newer now: then view->count is another, and may be 0. */
 bool log_cell_read(struct log_view *view, uint32_t index, struct log_cell *out);
 
 static inline bool log_cell_live(const struct log_view *view, const struct log_cell *cell)

@@ -169,12 +169,16 @@ ngx_http_weir_create_loc_conf(ngx_conf_t *cf)
 static char *
 ngx_http_weir_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
 {
-    ngx_http_weir_loc_conf_t  *prev = parent;
-    ngx_http_weir_loc_conf_t  *conf = child;
+    ngx_http_weir_loc_conf_t   *prev = parent;
+    ngx_http_weir_loc_conf_t   *conf = child;
+    ngx_http_weir_main_conf_t  *mcf;
 
     ngx_conf_merge_value(conf->enable, prev->enable, 1);
 
-    return NGX_CONF_OK;
+    mcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_weir_gate_module);
+
+    return ngx_http_weir_enabled(mcf) ? ngx_http_weir_hidden_init(cf)
+                                      : NGX_CONF_OK;
 }
 
 

@@ -125,10 +125,6 @@ ngx_http_weir_header_filter(ngx_http_request_t *r)
         return NGX_ERROR;
     }
 
-    if (visit->pace) {
-        ngx_http_weir_pace_steer(r, visit);
-    }
-
     return ngx_http_next_header_filter(r);
 }
 
@@ -225,7 +221,7 @@ ngx_http_weir_body_filter(ngx_http_request_t *r, ngx_chain_t *in)
         visit = ngx_http_get_module_ctx(r->main, ngx_http_weir_filter_module);
 
         if (visit && visit->pace) {
-            ngx_http_weir_pace_steer(r->main, visit);
+            ngx_http_weir_pace_steer(r, visit);
         }
 
         return ngx_http_next_body_filter(r, in);

@@ -13,7 +13,8 @@
  *   filter.c   decides what never got there; adds headers
  *   headers.c  rate headers on the way out      cors.c  what browsers need to read them
  *   answer.c   the body of a refusal
- *   settle.c   what became of it: its status, its end      pace.c  how fast its response goes
+ *   settle.c   what became of it: its status, its end      hidden.c  statuses behind an error_page
+ *   pace.c     how fast its response goes
  *   vars.c     $weir_status and the others
  *   log.c      refusals, in few lines           hint.c  what else the operator must know
  *
@@ -105,8 +106,12 @@ typedef struct {
     size_t                       rate;         /* of this response alone, bytes per second; 0: any */
     size_t                       after;        /* before that */
     size_t                       total;        /* of the key, bytes per second */
+    off_t                        began;        /* what the connection had sent before it */
     off_t                        sent;         /* of the connection, when the credit was last looked at */
-    off_t                        credit;       /* granted and not sent */
+    off_t                        credit;       /* granted and not sent; below 0: sent and not granted */
+    off_t                        granted;      /* so far */
+    ngx_msec_t                   since;        /* when some was granted last */
+    ngx_event_t                  timer;        /* set: nothing is sent before it expires */
 } ngx_http_weir_pace_t;
 
 
@@ -220,9 +225,15 @@ void ngx_http_weir_ended(ngx_http_weir_visit_t *visit);
 void ngx_http_weir_overdue(ngx_http_weir_world_t *world, const struct algo_time *t);
 void ngx_http_weir_settle_end(void);           /* the process ends */
 
-/* pace.c. Before the header is sent; and before each writing if the visit has a `pace`. */
+/* hidden.c. With each merge of a place's configuration. */
+char *ngx_http_weir_hidden_init(ngx_conf_t *cf);
+/* The statuses that led this main request to an error_page, into at most `most` places; how many. */
+ngx_uint_t ngx_http_weir_hidden(ngx_http_request_t *r, unsigned *statuses, ngx_uint_t most);
+
+/* pace.c. Before the header is sent; and, if the visit has a `pace`, before each writing of the body, and at the end. */
 ngx_int_t ngx_http_weir_pace_begin(ngx_http_request_t *r, ngx_http_weir_visit_t *visit);
 void ngx_http_weir_pace_steer(ngx_http_request_t *r, ngx_http_weir_visit_t *visit);
+void ngx_http_weir_pace_end(ngx_http_weir_visit_t *visit, const struct algo_time *t);
 
 /* vars.c */
 ngx_int_t ngx_http_weir_add_variables(ngx_conf_t *cf);

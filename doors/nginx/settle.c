@@ -8,7 +8,7 @@
 #include "doors/nginx/gate.h"
 
 
-#define NGX_HTTP_WEIR_STATUSES  16    /* a header, and the backends that were tried */
+#define NGX_HTTP_WEIR_STATUSES  20    /* a header, what pages hide, and the backends that were tried */
 
 
 static void ngx_http_weir_settle_again(void);
@@ -20,8 +20,8 @@ static ngx_connection_t         ngx_http_weir_settle_dummy;    /* nginx's debug 
 
 
 /*
- * Every status that a backend gave counts, not only the one that is sent: an error_page may show a wrong password as 200.
- * (Of a redirect among our own locations, whose answer nobody outside made, only the last one is known.)
+ * Every status counts, not only the one that is sent: those that backends gave, and those that led to an error_page, which may
+ * show a wrong password as 200.
  */
 
 void
@@ -39,8 +39,13 @@ ngx_http_weir_responded(ngx_http_request_t *r, ngx_http_weir_visit_t *visit)
 
     visit->responded = 1;
 
+    if (visit->flow->tickets == 0) {    /* nothing waits for it */
+        return;
+    }
+
     n = 0;
     statuses[n++] = r->headers_out.status;
+    n += ngx_http_weir_hidden(r, &statuses[n], NGX_HTTP_WEIR_STATUSES - n);
 
     if (r->upstream_states) {
         state = r->upstream_states->elts;
@@ -77,8 +82,8 @@ ngx_http_weir_ended(ngx_http_weir_visit_t *visit)
 
     table_stay(table);
 
-    if (visit->pace && visit->pace->credit > 0) {
-        flow_pace_return(visit->flow, &t, visit->pace->credit);
+    if (visit->pace) {
+        ngx_http_weir_pace_end(visit, &t);
     }
 
     flow_end(visit->flow, &t);

@@ -77,23 +77,23 @@ static void total(void)
 	one = visit_open(&world, A, true);
 	two = visit_open(&world, A, true);
 	other = visit_open(&world, B, true);
-	is_u64(flow_pace_take(one->flow, &world.time, 1, &wait), KIB, "whole KiB");
-	is_u64(flow_pace_take(one->flow, &world.time, 99 * KIB - 1, &wait), 99 * KIB,
+	is_u64(flow_pace_take(one->flow, &world.time, 1, 0, &wait), KIB, "whole KiB");
+	is_u64(flow_pace_take(one->flow, &world.time, 99 * KIB - 1, 0, &wait), 99 * KIB,
 	       "what is there is given");
 	is_u64(wait, 0, "... at once");
-	is_u64(flow_pace_take(two->flow, &world.time, 5000, &wait), 0,
+	is_u64(flow_pace_take(two->flow, &world.time, 5000, 0, &wait), 0,
 	       "then nothing, in another response neither");
 	ok(wait > 0 && wait <= SECOND, "... for a while");
-	is_u64(flow_pace_take(other->flow, &world.time, 1 << 20, &got), 100 * KIB,
+	is_u64(flow_pace_take(other->flow, &world.time, 1 << 20, 0, &got), 100 * KIB,
 	       "another client has his own");
 	for (int i = 0; i < 200; i++) { /* two take turns, as soon as they may */
 		struct visit *who = i % 2 ? one : two;
 		if (wait) {
 			world_pass(&world, wait - 1);
-			early += flow_pace_take(who->flow, &world.time, 20 * KIB, &got) != 0;
+			early += flow_pace_take(who->flow, &world.time, 20 * KIB, 0, &got) != 0;
 			world_pass(&world, 1);
 		}
-		got = flow_pace_take(who->flow, &world.time, 20 * KIB, &wait);
+		got = flow_pace_take(who->flow, &world.time, 20 * KIB, 0, &wait);
 		late += wait == 0 && got == 0;
 		sum += got;
 	}
@@ -118,11 +118,11 @@ static void all_or_none(void)
 	world_open(&world, "limits:\n  own: {total: 100KiB/s}\n  all: {key: site, total: 150KiB/s}\n");
 	one = visit_open(&world, A, true);
 	other = visit_open(&world, B, true);
-	is_u64(flow_pace_take(one->flow, &world.time, 1 << 20, &wait), 100 * KIB,
+	is_u64(flow_pace_take(one->flow, &world.time, 1 << 20, 0, &wait), 100 * KIB,
 	       "of two totals the smaller decides");
-	is_u64(flow_pace_take(other->flow, &world.time, 1 << 20, &wait), 50 * KIB,
+	is_u64(flow_pace_take(other->flow, &world.time, 1 << 20, 0, &wait), 50 * KIB,
 	       "... and what is left of the other");
-	is_u64(flow_pace_take(other->flow, &world.time, 1 << 20, &wait), 0, "... then nothing");
+	is_u64(flow_pace_take(other->flow, &world.time, 1 << 20, 0, &wait), 0, "... then nothing");
 	is_u64(visit_left(&world, other, 0), 50, "... and none is taken from his own");
 	visit_close(&world, one);
 	visit_close(&world, other);
@@ -137,25 +137,25 @@ static void returns(void)
 
 	world_open(&world, "limits:\n  d: {total: 100KiB/s}\n");
 	one = visit_open(&world, A, true);
-	flow_pace_take(one->flow, &world.time, 100 * KIB, &wait);
+	flow_pace_take(one->flow, &world.time, 100 * KIB, 0, &wait);
 	flow_pace_return(one->flow, &world.time, 50000);
 	is_u64(visit_left(&world, one, 0), 48, "what is not sent goes back, in whole KiB");
 	flow_pace_return(one->flow, &world.time, 1 << 30);
 	is_u64(visit_left(&world, one, 0), 100, "never more than was taken");
-	flow_pace_take(one->flow, &world.time, 60 * KIB, &wait);
-	flow_pace_take(one->flow, &world.time, 40 * KIB, &wait);
+	flow_pace_take(one->flow, &world.time, 60 * KIB, 0, &wait);
+	flow_pace_take(one->flow, &world.time, 40 * KIB, 0, &wait);
 	flow_pace_return(one->flow, &world.time, 70 * KIB);
 	is_u64(visit_left(&world, one, 0), 70, "of several pieces, the last first");
 	flow_pace_return(one->flow, &world.time, 30 * KIB);
 	is_u64(visit_left(&world, one, 0), 100, "... then all of it");
-	flow_pace_take(one->flow, &world.time, 100 * KIB, &wait);
+	flow_pace_take(one->flow, &world.time, 100 * KIB, 0, &wait);
 	world_pass(&world, 2 * SECOND);
 	flow_pace_return(one->flow, &world.time, 100 * KIB);
 	is_u64(visit_left(&world, one, 0), 100, "what has been refilled since is not given twice");
-	flow_pace_take(one->flow, &world.time, 100 * KIB, &wait);
-	is_u64(flow_pace_take(one->flow, &world.time, 100 * KIB, &wait), 0,
+	flow_pace_take(one->flow, &world.time, 100 * KIB, 0, &wait);
+	is_u64(flow_pace_take(one->flow, &world.time, 100 * KIB, 0, &wait), 0,
 	       "... so that no more than all of it can be had");
-	is_u64(flow_pace_take(one->flow, &world.time, 0, &wait), 0, "nothing wanted, nothing taken");
+	is_u64(flow_pace_take(one->flow, &world.time, 0, 0, &wait), 0, "nothing wanted, nothing taken");
 	is_u64(wait, 0, "... and nothing to wait for");
 	visit_close(&world, one);
 	world_close(&world);

@@ -235,6 +235,30 @@ static void check_refusals(void)
 	rig_free(&rig);
 }
 
+/* A newer row that allows none, met in the middle: in a cell behind one that has been taken. Dividing by its N killed
+ * whoever decided, again after each start, until the cell was gone. */
+static void check_none(struct table *table)
+{
+	uint32_t row = log_row(table, 80, 3, 10 * SEC, 1), none = log_row(table, 80, 0, 10 * SEC, 2);
+	const struct algo_time t = {.now = NOW};
+	for (uint32_t at = 1; at < 3; at++) {
+		struct table_key key = rig_key(table, 80, at), second = cell_key(&key, false, at);
+		struct table_look look;
+		struct log_taken taken = {0};
+		struct slot *slot = &slot_pair(table, &second)->ways[7];
+		*slot = (struct slot){slot_tag(&second) | none,
+				      CELL_MARK | log_cell_data(NOW - SEC, false, 0)};
+		is_u64(log_charge(table, &key, row, &t, 3, &taken, &look), TABLE_REFUSED,
+		       "N of 0, met on the way: refused");
+		is_u64(look.numbers.capacity, 0, "  by its numbers");
+		is_u64(log_charge(table, &key, row, &t, 1, &taken, &look),
+		       at == 1 ? TABLE_CHARGED : TABLE_REFUSED, "  and so it goes on");
+		log_uncharge(table, &key, row, &t, &(struct log_taken){0, NOW + 10 * SEC}, 3);
+		table_forget(table, &key);
+		*slot = (struct slot){0, 0};
+	}
+}
+
 int main(void)
 {
 	struct rig rig = rig_new(1 << 20, 2);
@@ -243,6 +267,7 @@ int main(void)
 	check_kinds(table);
 	check_forget(table);
 	check_lost(table);
+	check_none(table);
 	table_close(&table);
 	is_u64(rig_broken(&rig), 0, "the table is sound");
 	rig_free(&rig);
