@@ -16,12 +16,6 @@
 #define PATIENCE 4u  /* tries before one waits for the others a little */
 #define WAIT_MAX 64u /* pauses */
 
-static void nothing_known(struct table_look *out)
-{
-	memset(out, 0, sizeof *out);
-	out->allowed = true;
-}
-
 /* Of a plain counter. */
 static inline void answer(struct table_look *out, const struct algo_numbers *numbers, uint64_t state,
 			  bool allowed)
@@ -116,7 +110,7 @@ static void __attribute__((noinline)) peek(struct table *table, const struct tab
 			.numbers = *at.numbers, .state = at.state, .allowed = outcome.allowed};
 		return;
 	}
-	nothing_known(out);
+	probe_unknown(out);
 }
 
 void table_peek(struct table *table, const struct table_key *key, uint32_t row, const struct algo_time *t,
@@ -198,7 +192,7 @@ move(struct table *table, const struct table_key *key, uint32_t row, const struc
 		key_welcome(table, index);
 		return refuse ? TABLE_CHARGED : TABLE_REFUSED;
 	}
-	nothing_known(out);
+	probe_unknown(out);
 	stats_add(&table->area->process.no_room, 1);
 	return TABLE_NO_ROOM;
 }

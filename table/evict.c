@@ -12,24 +12,21 @@
  */
 #include "table/evict.h"
 
-#include "algo/wide.h"
 #include "table/hold.h"
 #include "table/log_ring.h"
 
-static bool is_log(const struct ledger_row *row)
+uint64_t evict_end(const struct algo_numbers *numbers, uint64_t w1)
 {
-	return row->numbers.kind == ALGO_SLIDING_LOG;
+	if (cell_is(w1))
+		return log_cell_end(w1);
+	return numbers->kind == ALGO_SLIDING_LOG ? log_ring_until(w1) : algo_rank(numbers, w1);
 }
 
-/* Nothing is remembered in it any more. A row nobody knows is damage, worth nothing. A cell of a log ends as its own
- * row says: like every counter, it is under new numbers only when somebody has asked for its key. */
-static bool recovered(const struct ledger_row *row, uint64_t w1, uint64_t now)
+bool evict_recovered(const struct algo_numbers *numbers, uint64_t w1, uint64_t now)
 {
-	if (!row)
-		return true;
-	if (cell_is(w1))
-		return !is_log(row) || log_cell_end(w1) <= now;
-	return is_log(row) ? log_ring_until(w1) <= now : algo_recovered(&row->numbers, w1, now);
+	if (numbers->kind == ALGO_SLIDING_LOG)
+		return evict_end(numbers, w1) <= now;
+	return cell_is(w1) || algo_recovered(numbers, w1, now);
 }
 
 enum evict_kind evict_judge(struct table *table, const struct ledger_row *row, uint64_t w0, uint64_t w1,
@@ -41,25 +38,20 @@ enum evict_kind evict_judge(struct table *table, const struct ledger_row *row, u
 		return EVICT_CLAIM;
 	if (cell_is_hold(w1))
 		return hold_dead(table, w1, now) ? EVICT_RECOVERED : EVICT_NEVER;
-	return recovered(row, w1, now) ? EVICT_RECOVERED : EVICT_LIVE;
+	/* A row nobody knows is damage, worth nothing. */
+	return !row || evict_recovered(&row->numbers, w1, now) ? EVICT_RECOVERED : EVICT_LIVE;
 }
 
-/* At most 2^64 * 2^64. The rank can be a little early, but a live slot has time left. A cell of a log weighs what
- * was used with its admission, and the ring word what was used with the newest: it outlives its cells. */
-static wide worth(const struct algo_numbers *numbers, uint64_t w1, uint64_t now)
+wide evict_worth(const struct algo_numbers *numbers, uint64_t w1, uint64_t now)
 {
-	uint64_t used, at;
-	if (cell_is(w1)) {
+	uint64_t used, end = evict_end(numbers, w1);
+	if (cell_is(w1))
 		used = UINT32_MAX >> log_cell_share(w1);
-		at = log_cell_end(w1);
-	} else if (numbers->kind == ALGO_SLIDING_LOG) {
+	else if (numbers->kind == ALGO_SLIDING_LOG)
 		used = UINT32_MAX >> log_ring_share(w1);
-		at = log_ring_until(w1);
-	} else {
+	else
 		used = algo_used(numbers, w1, now);
-		at = algo_rank(numbers, w1);
-	}
-	return (wide)(used * used) * (at > now ? at - now : 1);
+	return (wide)(used * used) * (end > now ? end - now : 1); /* at most 2^64 * 2^64 */
 }
 
 bool evict_choose(struct table *table, struct slot_pair *pair, uint64_t now, struct evict_victim *out)
@@ -73,7 +65,7 @@ bool evict_choose(struct table *table, struct slot_pair *pair, uint64_t now, str
 		enum evict_kind kind = evict_judge(table, row, w0, w1, now);
 		if (kind == EVICT_NEVER || (out->slot && kind > out->kind))
 			continue;
-		wide rank = kind == EVICT_LIVE ? worth(&row->numbers, w1, now) : 0;
+		wide rank = kind == EVICT_LIVE ? evict_worth(&row->numbers, w1, now) : 0;
 		if (out->slot && kind == out->kind && rank >= least)
 			continue;
 		*out = (struct evict_victim){slot, w0, w1, kind};

@@ -3,6 +3,7 @@
 #ifndef WEIR_TABLE_EVICT_H
 #define WEIR_TABLE_EVICT_H
 
+#include "algo/wide.h"
 #include "table/handle.h"
 
 enum evict_kind {
@@ -17,13 +18,24 @@ enum evict_kind {
 enum evict_kind evict_judge(struct table *table, const struct ledger_row *row, uint64_t w0, uint64_t w1,
 			    uint64_t now);
 
+/* Of a charged word that is no hold: the table time at which nothing is remembered in it any more. It can be a little
+ * early (algo_rank), so ask evict_recovered whether that is now. */
+uint64_t evict_end(const struct algo_numbers *numbers, uint64_t w1);
+/* A cell of a log ends as its own row says: like every counter, it is under new numbers only when somebody has asked for
+ * its key. One of a row that is no log's is damage, and recovered. */
+bool evict_recovered(const struct algo_numbers *numbers, uint64_t w1, uint64_t now);
+/* What would be forgotten with it: (share used, Q32)^2 * ns that are left, at least 1. A cell of a log weighs what was used
+ * with its admission, and the ring word what was used with the newest: it outlives its cells. */
+wide evict_worth(const struct algo_numbers *numbers, uint64_t w1, uint64_t now);
+
 struct evict_victim {
 	struct slot *slot;
 	uint64_t w0, w1;
 	enum evict_kind kind;
 };
 
-/* The best victim of the pair, as read at one moment; out->slot is NULL if there is none. False: the ledger moved on meanwhile, begin again. */
+/* The best victim of the pair, as read at one moment; out->slot is NULL if there is none. False: the ledger moved on
+ * meanwhile, begin again. */
 bool evict_choose(struct table *table, struct slot_pair *pair, uint64_t now, struct evict_victim *out);
 
 #endif

@@ -38,11 +38,6 @@ static void pause_for(struct table *table, uint32_t pauses)
 		atomic_pause();
 }
 
-static void nothing_known(struct table_look *out)
-{
-	*out = (struct table_look){.allowed = true};
-}
-
 bool hold_dead(struct table *table, uint64_t word, uint64_t now)
 {
 	return hold_units(word) == 0 || !process_owns(table, hold_process(word), hold_owner(word), now);
@@ -148,7 +143,7 @@ void hold_peek(struct table *table, const struct table_key *key, uint32_t row, c
 		out->held = others.units < UINT32_MAX ? (uint32_t)others.units : UINT32_MAX;
 		return;
 	}
-	nothing_known(out);
+	probe_unknown(out);
 }
 
 /* ---- one's own ------------------------------------------------------------------------------------ */
@@ -296,7 +291,7 @@ enum table_charge hold_take(struct table *table, const struct table_key *key, ui
 		hold_lower(table, key, row, units);
 		pause_for(table, 1 + (table->process_index + try) % PAUSE_MAX);
 	}
-	nothing_known(out);
+	probe_unknown(out);
 	stats_add(&table->area->process.no_room, 1);
 	return TABLE_NO_ROOM;
 }

@@ -31,7 +31,8 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the file and the hash 
 
 struct slot {
 	uint64_t w0; /* tag40 | row24; 0: empty, and then w1 is 0 */
-	uint64_t w1; /* word of algo, or LAYOUT_CLAIM | nonce */
+	uint64_t
+		w1; /* LAYOUT_CLAIM | nonce; or by its marks (cell.h) a cell of a log, or a hold; else a word of algo */
 } __attribute__((aligned(16)));
 
 struct slot_pair {

@@ -41,8 +41,10 @@ enum weir_error ledger_row_for(struct table *table, uint64_t identity, const str
 const struct ledger_row *ledger_row(struct table *table, uint32_t row);
 /* Rows in use, those included that a census would free. */
 uint32_t ledger_rows(struct table *table);
-/* Free rows that no slot carries and neither the published image nor any held one names. Under ledger_lock.
- * Returns how many were freed. ledger_row_for calls it before it would grow past a power of two. */
+/* Frees rows that no slot carries and that no publication has named since the oldest generation that is published or held:
+ * so rows of the generations in between stay, too, and all rows do while another handle has not said what it holds. Under
+ * ledger_lock, else 0. Returns how many were freed; 0 also without memory. ledger_row_for calls it before it would
+ * grow past a power of two. */
 uint32_t ledger_census(struct table *table);
 
 #endif

@@ -15,11 +15,6 @@
 #define WAIT_MAX   64u
 #define GIVE_TRIES 4u
 
-static void nothing_known(struct table_look *out)
-{
-	*out = (struct table_look){.allowed = true};
-}
-
 static void again(struct table *table, unsigned try)
 {
 	stats_add(&table->area->process.retries, 1);
@@ -66,7 +61,7 @@ void log_peek(struct table *table, const struct table_key *key, uint32_t row, co
 			return;
 		under = found == LOG_FOUND && !recall_stale(table) ? view.row : row;
 	}
-	nothing_known(out);
+	probe_unknown(out);
 }
 
 /* ---- taking ------------------------------------------------------------------------------------------- */
@@ -228,7 +223,7 @@ enum table_charge log_charge(struct table *table, const struct table_key *key, u
 		}
 		under = found == LOG_FOUND && !recall_stale(table) ? view.row : row;
 	}
-	nothing_known(out);
+	probe_unknown(out);
 	stats_add(&table->area->process.no_room, 1);
 	return TABLE_NO_ROOM;
 }

@@ -24,6 +24,12 @@ enum probe_found {
 	PROBE_STALE, /* the ledger has moved on: recall_fresh, and begin again */
 };
 
+/* What is told of a key that cannot be judged (no such row, no room, no end of tries): it is as if it were absent. */
+static inline void probe_unknown(struct table_look *out)
+{
+	*out = (struct table_look){.allowed = true};
+}
+
 /* The slot's row is not the caller's: is it the same counter, and who judges? `at` has slot, w0, w1; the rest
  * is filled. PROBE_ABSENT: another counter's slot. */
 enum probe_found probe_other(struct table *table, const struct ledger_row *mine, uint32_t row,

@@ -12,6 +12,7 @@
 #include "algo/bucket.h"
 #include "algo/sliding.h"
 #include "algo/window.h"
+#include "table/evict.h"
 #include "table/insert.h"
 #include "table/log_ring.h"
 #include "table/snapshot_file.h"
@@ -91,7 +92,7 @@ static bool into_slot(struct load *load, struct slot *slot)
 	if (its->numbers.kind != ALGO_SLIDING_LOG) /* I2: from what was judged */
 		return atomic_cas_pair(&slot->w0, w0, w1, w0,
 				       algo_settle(&its->numbers, w1, &load->t, load->cost));
-	if (snapshot_end(&its->numbers, w1) >= snapshot_end(&load->row->numbers, entry->w1))
+	if (evict_end(&its->numbers, w1) >= evict_end(&load->row->numbers, entry->w1))
 		return true;
 	return atomic_cas_pair(&slot->w0, w0, w1, entry->w0, entry->w1);
 }

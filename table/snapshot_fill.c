@@ -8,6 +8,7 @@
  * eight meet those stay in which the most would be forgotten (T6, as in evict.c).
  */
 #include "table/cell.h"
+#include "table/evict.h"
 #include "table/snapshot_file.h"
 #include "table/snapshot_judge.h"
 #include "table/snapshot_load.h"
@@ -43,13 +44,13 @@ static bool put(const struct snapshot_rows *rows, struct slot_pair *pair, const 
 				*slot = (struct slot){w0, w1};
 			return true;
 		}
-		wide its_worth = snapshot_worth(&its->numbers, slot->w1, now);
+		wide its_worth = evict_worth(&its->numbers, slot->w1, now);
 		if (!least || its_worth < worth) {
 			least = slot;
 			worth = its_worth;
 		}
 	}
-	if (snapshot_worth(&row->numbers, w1, now) > worth)
+	if (evict_worth(&row->numbers, w1, now) > worth)
 		*least = (struct slot){w0, w1};
 	return false;
 }

@@ -3,6 +3,7 @@
 #include "table/snapshot_judge.h"
 
 #include "algo/bucket.h"
+#include "table/evict.h"
 #include "table/log_ring.h"
 
 #define SECOND_NS UINT64_C(1000000000)
@@ -81,33 +82,16 @@ enum judged snapshot_judge(const struct algo_numbers *n, uint64_t w0, uint64_t *
 		return JUDGED_REFUSED;
 	if (is_bucket(n))
 		return judge_bucket(n, w1, taken, now);
-	uint64_t end = snapshot_end(n, *w1);
-	if (n->kind == ALGO_SLIDING_LOG ? end <= now : algo_recovered(n, *w1, now))
+	if (evict_recovered(n, *w1, now))
 		return JUDGED_EXPIRED;
+	uint64_t end = evict_end(n, *w1);
 	return end - taken <= reach_ns(n) || end <= taken ? JUDGED_LIVE : JUDGED_REFUSED;
-}
-
-uint64_t snapshot_end(const struct algo_numbers *n, uint64_t w1)
-{
-	if (cell_is(w1))
-		return log_cell_end(w1);
-	return n->kind == ALGO_SLIDING_LOG ? log_ring_until(w1) : algo_rank(n, w1);
-}
-
-wide snapshot_worth(const struct algo_numbers *n, uint64_t w1, uint64_t now)
-{
-	uint64_t used, end = snapshot_end(n, w1);
-	if (n->kind == ALGO_SLIDING_LOG)
-		used = UINT32_MAX >> (cell_is(w1) ? log_cell_share(w1) : log_ring_share(w1));
-	else
-		used = algo_used(n, w1, now);
-	return (wide)(used * used) * (end > now ? end - now : 1);
 }
 
 bool snapshot_later(const struct algo_numbers *a_numbers, uint64_t *a, const struct algo_numbers *b_numbers,
 		    uint64_t b, uint64_t now)
 {
-	uint64_t a_end = snapshot_end(a_numbers, *a), b_end = snapshot_end(b_numbers, b);
+	uint64_t a_end = evict_end(a_numbers, *a), b_end = evict_end(b_numbers, b);
 	if (a_end != b_end)
 		return b_end > a_end;
 	if (a_numbers->kind != ALGO_SLIDING_LOG) { /* of a window: who has counted more */

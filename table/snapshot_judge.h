@@ -3,7 +3,6 @@
 #ifndef WEIR_TABLE_SNAPSHOT_JUDGE_H
 #define WEIR_TABLE_SNAPSHOT_JUDGE_H
 
-#include "algo/wide.h"
 #include "table/handle.h"
 
 enum judged {
@@ -17,13 +16,10 @@ enum judged {
 enum judged snapshot_judge(const struct algo_numbers *numbers, uint64_t w0, uint64_t *w1, uint64_t taken,
 			   uint64_t now);
 
-/* When it recovers, and what would be forgotten with it (as evict.c has it): for choosing among two. */
-uint64_t snapshot_end(const struct algo_numbers *numbers, uint64_t w1);
 /* Two words of one key, perhaps under different numbers: true if `b` says more than `a`, later or more used. If neither
  * can be told from the other of a log's ring, *a will have all cells looked at. */
 bool snapshot_later(const struct algo_numbers *a_numbers, uint64_t *a, const struct algo_numbers *b_numbers,
 		    uint64_t b, uint64_t now);
-wide snapshot_worth(const struct algo_numbers *numbers, uint64_t w1, uint64_t now);
 
 /* How long a counter takes from full to recovered. */
 uint64_t snapshot_recovery_ns(const struct algo_numbers *numbers);
