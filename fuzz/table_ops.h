@@ -19,14 +19,18 @@
 
 #include "table/census.h"
 #include "table/geometry.h"
+#include "table/hold.h"
 #include "table/ledger.h"
 #include "table/ledger_file.h"
+#include "table/log_ring.h"
 #include "table/stats.h"
 #include "table/table.h"
 
 #define OPS_SECOND UINT64_C(1000000000)
 #define OPS_NOW	   (UINT64_C(1000) * OPS_SECOND)
 #define OPS_KEYS   12u
+#define OPS_ROWS   7u /* 0 to 3: counters; 4: a log; 5: the same later, none allowed; 6: concurrent */
+#define OPS_HELD   8u
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -48,10 +52,11 @@ static struct ops {
 	unsigned char *pristine[OPS_FILES];
 	size_t size[OPS_FILES];
 	int fd[OPS_FILES]; /* of the files, for patching */
-	uint32_t rows[4];
+	uint32_t rows[OPS_ROWS];
 	uint64_t hot[64]; /* places in the table file that hold something: where a patch tells most */
 	unsigned hot_count;
 	struct table *table;
+	struct table_ticket tickets[OPS_HELD];
 } ops;
 
 struct feed { /* the input, byte by byte; zeros after its end */
@@ -103,7 +108,7 @@ static struct table_key ops_key(uint64_t id)
 /* A table in use: rows of every kind, an old and a new one of the same counter, keys under each. */
 static void ops_prepare(void)
 {
-	struct algo_numbers numbers[4];
+	struct algo_numbers numbers[OPS_ROWS];
 	snprintf(ops.folder, sizeof ops.folder, "/dev/shm/weir-fuzz-XXXXXX");
 	ops_need(mkdtemp(ops.folder) != NULL, "mkdtemp");
 	atexit(ops_clean);
@@ -112,12 +117,18 @@ static void ops_prepare(void)
 	ops_need(algo_token_bucket(10, OPS_SECOND, 100, &numbers[0]) &&
 			 algo_token_bucket(10, OPS_SECOND, 200, &numbers[1]) &&
 			 algo_leaky_bucket(5, OPS_SECOND, 50, 10, 0, &numbers[2]) &&
-			 algo_fixed_window(1000, 3600 * OPS_SECOND, ALGO_CALENDAR_DAY, &numbers[3]),
+			 algo_fixed_window(1000, 3600 * OPS_SECOND, ALGO_CALENDAR_DAY, &numbers[3]) &&
+			 algo_sliding_log(5, 3600 * OPS_SECOND, &numbers[4]) &&
+			 algo_sliding_log(0, 3600 * OPS_SECOND, &numbers[5]) &&
+			 algo_concurrent(3, &numbers[6]),
 		 "numbers");
 	ops_need(ops_open(false) == WEIR_OK && ledger_lock(ops.table, 1000) == WEIR_OK, "table");
-	for (unsigned i = 0; i < 4; i++)
-		ops_need(ledger_row_for(ops.table, i < 2 ? 1 : i, &numbers[i], 0, "fuzz", i + 1,
-					&ops.rows[i]) == WEIR_OK,
+	for (unsigned i = 0; i < OPS_ROWS; i++)
+		ops_need(ledger_row_for(ops.table,
+					i < 2	 ? 1
+					: i == 5 ? 4
+						 : i,
+					&numbers[i], 0, "fuzz", i + 1, &ops.rows[i]) == WEIR_OK,
 			 "row");
 	ledger_unlock(ops.table);
 	struct algo_time t = {.now = OPS_NOW};
@@ -147,6 +158,7 @@ static void ops_prepare(void)
 
 static void ops_restore(void)
 {
+	memset(ops.tickets, 0, sizeof ops.tickets);
 	for (unsigned i = 0; i < OPS_FILES; i++)
 		ops_need(ftruncate(ops.fd[i], (off_t)ops.size[i]) == 0 &&
 				 pwrite(ops.fd[i], ops.pristine[i], ops.size[i], 0) == (ssize_t)ops.size[i],
@@ -239,6 +251,75 @@ static void ops_publish(struct feed *feed)
 	ledger_unlock(ops.table);
 }
 
+/* A cell of a log, a hold or a counter where a key's would be, of any row, that says anything. */
+static void ops_forge(struct feed *feed, const struct table_key *key)
+{
+	unsigned how = (unsigned)feed_take(feed, 1);
+	struct table_key cell = how & 8 ? cell_key(key, how & 16, how >> 5) : *key;
+	uint64_t row = feed_take(feed, 1), word = feed_take(feed, 1) << 48 | feed_take(feed, 1) << 28;
+	word |= (how & 8 ? CELL_MARK : 0) | ((how & 24) == 24 ? CELL_HOLD : 0);
+	const struct slot slot = {slot_tag(&cell) | row % 9, how & 64 ? word | OPS_NOW : word};
+	off_t at = (off_t)((unsigned char *)&slot_pair(ops.table, &cell)->ways[how & 7] - ops.table->base);
+	ops_need(pwrite(ops.fd[OPS_TABLE], &slot, sizeof slot, at) == sizeof slot, "forge");
+}
+
+/* Logs, and what is held. */
+static void ops_cells(struct feed *feed, bool patches)
+{
+	unsigned what = (unsigned)feed_take(feed, 1), of = (unsigned)feed_take(feed, 1);
+	struct table_key key = ops_key(of >> 4);
+	struct table_ticket *ticket = &ops.tickets[of % OPS_HELD];
+	uint32_t row = ops.rows[(what >> 4) % OPS_ROWS], cost = 1 + (of & 3);
+	struct algo_time t = {.now = OPS_NOW + (feed_take(feed, 1) << 28)};
+	struct table_look look;
+	struct algo_report report;
+	switch (what & 15) {
+	case 0:
+	case 1:
+	case 2:
+		table_give_back(ops.table, ticket, &t);
+		table_take(ops.table, &key, row, &t, cost, what & 1 ? TABLE_RESERVE : TABLE_CHARGE, ticket,
+			   &look);
+		break;
+	case 3:
+		table_settle(ops.table, ticket, &t, of >> 6);
+		break;
+	case 4:
+		table_give_back(ops.table, ticket, &t);
+		break;
+	case 5:
+		t.now += 2 * TABLE_RESERVE_MAX_NS;
+		table_overdue(ops.table, &t);
+		break;
+	case 6:
+		table_retire(ops.table);
+		break;
+	case 7:
+		table_resume(ops.table);
+		break;
+	case 8:
+		table_peek_held(ops.table, &key, row, &t, cost, &look);
+		table_describe(&look, &t, cost, false, &report);
+		break;
+	case 9:
+		table_peek(ops.table, &key, row, &t, cost, &look);
+		table_describe(&look, &t, cost, false, &report);
+		break;
+	case 10:
+		table_uncharge(ops.table, &key, row, &t, OPS_NOW, cost);
+		break;
+	case 11:
+		table_forget(ops.table, &key);
+		break;
+	case 12:
+		table_charge(ops.table, &key, row, &t, cost, &look);
+		break;
+	default:
+		if (patches)
+			ops_forge(feed, &key);
+	}
+}
+
 /* One call. False if the table is closed for good. `patches`: the files may change under the open handle. */
 static bool ops_call(struct feed *feed, bool patches)
 {
@@ -250,10 +331,12 @@ static bool ops_call(struct feed *feed, bool patches)
 	struct stats_event event = {.at = t.now, .kind = STATS_EVENT_REFUSED, .length = 200, .stat = 65535};
 	switch (op & 15) {
 	case 0:
-	case 1:
-	case 2:
 		if (patches)
 			ops_patch(feed);
+		break;
+	case 1:
+	case 2:
+		ops_cells(feed, patches);
 		break;
 	case 3:
 	case 4:
