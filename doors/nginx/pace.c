@@ -21,7 +21,7 @@
 #define NGX_HTTP_WEIR_PACE_EARLY  UINT64_C(1000000000)    /* ns: how far ahead of the bucket is lent at most */
 #define NGX_HTTP_WEIR_PACE_AGE    4000                    /* ms: who has waited so long is lent half of it */
 #define NGX_HTTP_WEIR_PACE_WAIT   250                     /* ms: looks again at least that often */
-#define NGX_HTTP_WEIR_PACE_ANY    (UINT64_C(1) << 36)     /* bytes per second; times a century is below 2^63 */
+#define NGX_HTTP_WEIR_PACE_ANY    (UINT64_C(1) << 36)     /* bytes per second: times four years, below 2^63 */
 
 
 static ngx_uint_t ngx_http_weir_pace_unbuffered(ngx_http_request_t *r);

@@ -161,6 +161,88 @@ static void returns(void)
 	world_close(&world);
 }
 
+/* A beginning, or who has waited for long, need not wait for its turn: what comes next is lent, and owed. */
+static void early(void)
+{
+	struct world world;
+	struct visit *one, *two;
+	uint64_t wait, lent = 0, got;
+
+	world_open(&world, "limits:\n  d: {total: 100KiB/s}\n");
+	one = visit_open(&world, A, true);
+	two = visit_open(&world, A, true);
+	is_u64(flow_pace_take(one->flow, &world.time, 100 * KIB, SECOND, &wait), 100 * KIB, "what is there");
+	is_u64(flow_pace_take(two->flow, &world.time, 1, SECOND / 100, &wait), KIB, "a little is lent");
+	is_u64(flow_pace_take(two->flow, &world.time, 8 * KIB, SECOND / 100, &wait), 0,
+	       "... no more than comes so soon");
+	is_u64(wait, (9 - 1) * SECOND / 100, "... and the rest of the time is told");
+	while ((got = flow_pace_take(two->flow, &world.time, 1 << 20, SECOND, &wait)) != 0) {
+		is_u64(got, 12 * KIB, "a piece at a time is lent");
+		lent += got;
+	}
+	is_u64(lent, 96 * KIB, "... and a second's worth at most");
+	is_u64(flow_pace_take(one->flow, &world.time, 12 * KIB, 0, &wait), 0, "it is owed by all");
+	is_u64(wait, (1 + 96 + 12) * SECOND / 100, "... for as long as it takes");
+	world_pass(&world, wait);
+	is_u64(flow_pace_take(one->flow, &world.time, 12 * KIB, 0, &wait), 12 * KIB, "... and no longer");
+	visit_close(&world, one);
+	visit_close(&world, two);
+
+	/* of a second bucket nothing is taken that the first does not lend */
+	world_close(&world);
+	world_open(&world, "limits:\n  own: {total: 80KiB/s}\n  all: {key: site, total: 160KiB/s}\n");
+	one = visit_open(&world, A, true);
+	flow_pace_take(one->flow, &world.time, 80 * KIB, 0, &wait);
+	is_u64(flow_pace_take(one->flow, &world.time, 40 * KIB, SECOND, &wait), 10 * KIB,
+	       "of two totals one lends");
+	is_u64(visit_left(&world, one, 1), 70, "... and the other gives as much");
+	visit_close(&world, one);
+	world_close(&world);
+}
+
+/* A process that is to end has responses to send, for hours: it pays for them all the same. */
+static void leaving(void)
+{
+	struct world world;
+	struct visit *one, *two;
+	struct flow_pace pace;
+	struct table_look look;
+	uint64_t wait;
+
+	world_open(&world, "limits:\n  d: {total: 100KiB/s}\n");
+	one = visit_open(&world, A, true);
+	two = visit_open(&world, A, true);
+	flow_pace(one->flow, &pace);
+	flow_pace(two->flow, &pace);
+	flow_pace(two->flow, &pace);
+	table_retire(world.table);
+	is_u64(flow_pace_take(one->flow, &world.time, 60 * KIB, 0, &wait), 60 * KIB,
+	       "in a process that leaves");
+	is_u64(flow_pace_take(two->flow, &world.time, 60 * KIB, 0, &wait), 40 * KIB, "... they still share");
+	visit_close(&world, one);
+	is_u64(flow_pace_take(two->flow, &world.time, 60 * KIB, 0, &wait), 0, "... until the last has ended");
+	is_u64(table_charge(world.table, &two->flow->hits[0].key, image_counter_at(world.env.image, 0)->row,
+			    &world.time, 1, &look),
+	       TABLE_REFUSED, "... while it is there, the slot is");
+	flow_end(two->flow, &world.time);
+	is_u64(table_charge(world.table, &two->flow->hits[0].key, image_counter_at(world.env.image, 0)->row,
+			    &world.time, 1, &look),
+	       TABLE_NO_ROOM, "... then it is not");
+
+	/* what the table does not hold, here because it is too late */
+	world_pass(&world, 10 * SECOND);
+	is_u64(flow_pace_take(two->flow, &world.time, 50 * KIB, 0, &wait), 50 * KIB,
+	       "what the table does not hold passes");
+	is_u64(flow_pace_take(two->flow, &world.time, 50 * KIB, SECOND, &wait), 0,
+	       "... not faster than a total");
+	is_u64(wait, SECOND / 2, "... but as fast");
+	world_pass(&world, wait);
+	is_u64(flow_pace_take(two->flow, &world.time, 50 * KIB, 0, &wait), 50 * KIB, "... and goes on");
+	free(two->flow);
+	free(two);
+	world_close(&world);
+}
+
 int main(void)
 {
 	paces();
@@ -168,5 +250,7 @@ int main(void)
 	total();
 	all_or_none();
 	returns();
+	early();
+	leaving();
 	return done_testing();
 }
