@@ -67,10 +67,13 @@ enum flow_step flow_run(struct flow *flow)
 		if (!flow->dry)
 			flow_record(flow);
 		flow->next = FLOW_AT_TURN;
-		if (flow->verdict.wait_ms)
+		if (flow->verdict.wait_ms) {
+			flow_wait_turn(flow, true);
 			return FLOW_WAIT;
+		}
 		/* fall through */
 	case FLOW_AT_TURN:
+		flow_wait_turn(flow, false);
 		flow->next = FLOW_AT_END;
 		/* fall through */
 	case FLOW_AT_END:

@@ -201,7 +201,7 @@ struct flow {
 	struct {	     /* of the totals, in KiB: what flow_pace_take took */
 		uint64_t first_at, last_at; /* table time of the first and the last time */
 		uint64_t before;	    /* all but the last */
-		uint64_t alone_until;	    /* table time: the table could not hold it, and is not asked before */
+		uint64_t alone_until; /* table time: the table could not hold it, and is not asked before */
 		uint32_t last;
 		bool stays; /* table_stay, until flow_end */
 	} paced;
@@ -259,6 +259,8 @@ void flow_key(struct flow *flow);
 /* FLOW_WAIT: every place in flight is taken, and it has one in the queue; decide again after verdict.wait_ms. */
 enum flow_step flow_decide(struct flow *flow);
 void flow_make_verdict(struct flow *flow);
+/* It waits its turn, or its turn has come: what it has reserved is not overdue before it could be asked at all. */
+void flow_wait_turn(struct flow *flow, bool waits);
 void flow_record(struct flow *flow);
 /* A reservation of the hit has been charged, later than the request was recorded. */
 void flow_record_settled(const struct flow *flow, const struct flow_hit *hit);

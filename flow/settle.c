@@ -45,6 +45,20 @@ static void end(struct flow *flow, struct flow_hit *hit, const struct algo_time 
 	flow_record_settled(flow, hit);
 }
 
+void flow_wait_turn(struct flow *flow, bool waits)
+{
+	for (size_t i = 0; flow->tickets && i < flow->hit_count; i++) {
+		struct flow_hit *hit = &flow->hits[i];
+
+		if (!hit->held || hit->what == IMAGE_CONCURRENT)
+			continue;
+		if (waits)
+			table_postpone(flow->env->table, &hit->ticket);
+		else
+			table_begin(flow->env->table, &hit->ticket, &flow->time);
+	}
+}
+
 void flow_responded(struct flow *flow, const struct algo_time *t, const unsigned *statuses, size_t count)
 {
 	for (size_t i = 0; flow->tickets && count && i < flow->hit_count; i++) {

@@ -166,7 +166,8 @@ struct table_ticket {
 	uint64_t at;			     /* table time of taking */
 	uint64_t stamp;			     /* log: when its cells end */
 	uint32_t cell;			     /* log: first of its cells */
-	uint16_t how;			     /* enum table_how */
+	uint8_t how;			     /* enum table_how */
+	uint8_t rests;			     /* held: 0 grows old, 1 postponed, 2 (in flight) never does */
 	uint16_t live;			     /* 1: taken and not yet given back or settled */
 	struct table_ticket *before, *after; /* held: those of this handle, oldest first */
 };
@@ -188,6 +189,10 @@ bool table_give_back(struct table *table, struct table_ticket *ticket, const str
  * concurrent tickets are left alone). Cheap; the door calls it with each decision, and once a second when idle. */
 #define TABLE_RESERVE_MAX_NS (UINT64_C(60) * 1000000000)
 void table_overdue(struct table *table, const struct algo_time *t);
+/* The caller makes the request wait before it is asked at all (a turn in a leaky bucket): a live reservation does not
+ * grow old until table_begin, and from then on as one that is taken now. Nothing happens to any other ticket. */
+void table_postpone(struct table *table, struct table_ticket *ticket);
+void table_begin(struct table *table, struct table_ticket *ticket, const struct algo_time *t);
 /* Tickets held by this handle. */
 uint32_t table_held(const struct table *table);
 

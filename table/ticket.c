@@ -21,8 +21,14 @@ static enum algo_kind kind_of(struct table *table, uint32_t row)
 
 /* ---- the list --------------------------------------------------------------------------------------- */
 
-static void enlist(struct table *table, struct handle_tickets *list, struct table_ticket *ticket)
+static struct handle_tickets *list_of(struct table *table, const struct table_ticket *ticket)
 {
+	return ticket->rests ? &table->in_flight : &table->reserved;
+}
+
+static void enlist(struct table *table, struct table_ticket *ticket)
+{
+	struct handle_tickets *list = list_of(table, ticket);
 	ticket->before = list->last;
 	*(list->last ? &list->last->after : &list->first) = ticket;
 	list->last = ticket;
@@ -31,10 +37,7 @@ static void enlist(struct table *table, struct handle_tickets *list, struct tabl
 
 static void strike(struct table *table, struct table_ticket *ticket)
 {
-	/* One without neighbours is alone in one of the two. */
-	struct handle_tickets *list = table->reserved.first == ticket || table->reserved.last == ticket
-					      ? &table->reserved
-					      : &table->in_flight;
+	struct handle_tickets *list = list_of(table, ticket);
 	if (ticket->before)
 		ticket->before->after = ticket->after;
 	else
@@ -45,6 +48,26 @@ static void strike(struct table *table, struct table_ticket *ticket)
 		list->last = ticket->before;
 	ticket->before = ticket->after = NULL;
 	table->held--;
+}
+
+/* Among those in flight: there none grows old. */
+void table_postpone(struct table *table, struct table_ticket *ticket)
+{
+	if (!ticket->live || ticket->how != TABLE_RESERVE || ticket->rests)
+		return;
+	strike(table, ticket);
+	ticket->rests = 1;
+	enlist(table, ticket);
+}
+
+void table_begin(struct table *table, struct table_ticket *ticket, const struct algo_time *t)
+{
+	if (!ticket->live || ticket->rests != 1)
+		return;
+	strike(table, ticket);
+	ticket->at = t->now;
+	ticket->rests = 0;
+	enlist(table, ticket);
 }
 
 static void drop_all(struct handle_tickets *list)
@@ -83,7 +106,7 @@ enum table_charge table_take(struct table *table, const struct table_key *key, u
 {
 	enum table_charge result;
 	*ticket = (struct table_ticket){
-		.key = *key, .row = row, .cost = cost, .at = t->now, .how = (uint16_t)how};
+		.key = *key, .row = row, .cost = cost, .at = t->now, .how = (uint8_t)how};
 	if (how == TABLE_RESERVE) {
 		result = hold_take(table, key, row, t, cost, out);
 	} else if (kind_of(table, row) == ALGO_SLIDING_LOG) {
@@ -95,9 +118,10 @@ enum table_charge table_take(struct table *table, const struct table_key *key, u
 		result = table_charge(table, key, row, t, cost, out);
 	}
 	ticket->live = result == TABLE_CHARGED;
-	if (ticket->live && how == TABLE_RESERVE)
-		enlist(table, out->numbers.kind == ALGO_CONCURRENT ? &table->in_flight : &table->reserved,
-		       ticket);
+	if (ticket->live && how == TABLE_RESERVE) {
+		ticket->rests = out->numbers.kind == ALGO_CONCURRENT ? 2 : 0;
+		enlist(table, ticket);
+	}
 	return result;
 }
 

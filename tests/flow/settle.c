@@ -140,6 +140,55 @@ static void overdue(void)
 	world_close(&world);
 }
 
+/* Seventy seconds in a leaky bucket are weir's own, and no answer's: the minute begins with its turn. */
+static void turn(void)
+{
+	struct world world;
+	struct visit *first, *second;
+
+	world_open(&world, "limits:\n"
+			   "  slow: {match: POST /login, rate: 1 per 70s, algorithm: leaky-bucket, queue: 1, "
+			   "wait: 3min}\n"
+			   "  login: {match: POST /login, rate: 5/day, count: failures}\n");
+	first = visit_open(&world, LOGIN, true);
+	second = visit_open(&world, LOGIN, true);
+	is_str(visit_says(second), "WAITS", "the second waits its turn");
+	visit_responded(&world, first, "200");
+	visit_close(&world, first);
+	world_pass(&world, 70 * SECOND);
+	table_overdue(world.table, &world.time);
+	is_u64(table_held(world.table), 1, "that is longer than an answer may take, and it is held still");
+	is_u64(visit_go(&world, second), FLOW_DONE, "it is its turn");
+	world_pass(&world, 59 * SECOND);
+	table_overdue(world.table, &world.time);
+	is_u64(table_held(world.table), 1, "from then on it has a minute");
+	visit_responded(&world, second, "200");
+	is_u64(visit_left(&world, second, 1), 5, "... in time: nothing is charged");
+	visit_close(&world, second);
+	world_pass(&world, 140 * SECOND);
+	first = visit_open(&world, LOGIN, true);
+	second = visit_open(&world, LOGIN, true);
+	world_pass(&world, 70 * SECOND);
+	visit_go(&world, second);
+	is_u64(visit_left(&world, second, 1), 3, "once more: both are held");
+	world_pass(&world, 61 * SECOND);
+	table_overdue(world.table, &world.time);
+	is_u64(table_held(world.table), 0, "... a minute and more after the turn neither is");
+	is_u64(visit_left(&world, second, 1), 3, "... but charged");
+	visit_close(&world, first);
+	visit_close(&world, second);
+	world_pass(&world, 140 * SECOND);
+	first = visit_open(&world, LOGIN, true);
+	second = visit_open(&world, LOGIN, true);
+	is_str(visit_says(second), "WAITS", "one more waits");
+	visit_close(&world, second);
+	visit_responded(&world, first, "200");
+	is_u64(visit_left(&world, first, 1), 2, "... and hangs up: charged");
+	visit_close(&world, first);
+	is_u64(table_held(world.table), 0, "... nothing is left behind");
+	world_close(&world);
+}
+
 /* Five a minute. Someone who knows one password holds his successes open, to get room back later for more guesses at
  * another than he was given: with a charge that is given back, 309 in six seconds. */
 static void held_successes(void)
@@ -199,6 +248,7 @@ int main(void)
 	matrix();
 	refused();
 	overdue();
+	turn();
 	held_successes();
 	return done_testing();
 }

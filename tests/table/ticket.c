@@ -20,7 +20,8 @@ struct life {
 	struct table_ticket ticket;
 	unsigned handle, key;
 	bool used; /* it stands for something in the model */
-	bool was;  /* it was live once: settling it again must change nothing */
+	bool postponed;
+	bool was; /* it was live once: settling it again must change nothing */
 	uint64_t order;
 };
 
@@ -38,7 +39,7 @@ struct world {
 	uint64_t seen[8]; /* what happened, so that a test of nothing is noticed */
 };
 
-enum { TAKEN, REFUSED, SETTLED, AGAIN, KILLED, OVERDUE, OVER, RETIRED };
+enum { TAKEN, REFUSED, SETTLED, AGAIN, KILLED, OVERDUE, POSTPONED, RETIRED };
 
 static struct table_key key_of(struct world *world, unsigned key)
 {
@@ -161,6 +162,7 @@ static bool step_take(struct world *world, struct life *life)
 	life->handle = handle;
 	life->key = key;
 	life->used = life->was = expect;
+	life->postponed = false;
 	life->order = world->order++;
 	if (expect && how == TABLE_CHARGE)
 		charge(world, key, cost);
@@ -205,7 +207,7 @@ static bool step_overdue(struct world *world)
 	for (unsigned i = 0; i < TICKETS; i++) {
 		struct life *life = &world->life[i];
 		if (life->used && life->handle == handle && life->ticket.how == TABLE_RESERVE &&
-		    world->model[life->key] != CONCURRENT &&
+		    world->model[life->key] != CONCURRENT && !life->postponed &&
 		    world->t.now - life->ticket.at > TABLE_RESERVE_MAX_NS) {
 			end(world, life, life->ticket.cost);
 			world->seen[OVERDUE]++;
@@ -217,6 +219,28 @@ static bool step_overdue(struct world *world)
 		    world->life[i].used != world->life[i].ticket.live)
 			return false;
 	return true;
+}
+
+/* Of any ticket, and more often than once: only a live reservation is postponed, and begins. */
+static bool step_postpone(struct world *world, struct life *life)
+{
+	struct table *table = world->table[life->handle];
+	bool reserved = life->used && life->ticket.how == TABLE_RESERVE &&
+			world->model[life->key] != CONCURRENT;
+	uint32_t before = table_held(table);
+	uint64_t at = life->ticket.at;
+	if (!life->was)
+		return true;
+	if (pick(world, 2)) {
+		table_postpone(table, &life->ticket);
+		world->seen[POSTPONED] += reserved && !life->postponed;
+		life->postponed = reserved;
+	} else {
+		table_begin(table, &life->ticket, &world->t);
+		at = life->postponed && reserved ? world->t.now : at;
+		life->postponed = false;
+	}
+	return life->ticket.at == at && table_held(table) == before;
 }
 
 /* There and back: with or without tickets nothing that is held or charged is lost. */
@@ -254,8 +278,10 @@ static bool step(struct world *world)
 		return step_overdue(world);
 	if (what < 920)
 		return step_retire(world);
+	if (what < 935)
+		return step_postpone(world, life);
 	/* In steps of 32 ns, as the ends of a log's admissions are: else those given back count for some more. */
-	world->t.now += 32 * pick(world, (what < 922 ? 70 * RIG_SECOND : RIG_SECOND) / 32);
+	world->t.now += 32 * pick(world, (what < 937 ? 70 * RIG_SECOND : RIG_SECOND) / 32);
 	return true;
 }
 
@@ -312,7 +338,7 @@ static void check_lives(void)
 	is_u64(left, 0, "and no ticket is left");
 	ok(world.seen[TAKEN] > 50000 && world.seen[REFUSED] > 20000 && world.seen[SETTLED] > 50000 &&
 		   world.seen[AGAIN] > 10000 && world.seen[KILLED] > 500 && world.seen[OVERDUE] > 500 &&
-		   world.seen[RETIRED] > 500,
+		   world.seen[RETIRED] > 500 && world.seen[POSTPONED] > 500,
 	   "and all of it happened");
 	note("taken %" PRIu64 ", refused %" PRIu64 ", settled %" PRIu64 ", again %" PRIu64 ", killed %" PRIu64
 	     ", overdue %" PRIu64,
