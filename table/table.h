@@ -119,11 +119,17 @@ struct table_look {
 	uint64_t empty_at; /* log: table time at which nothing counts any more; 0: nothing does */
 };
 
-/* Would it fit? Writes nothing. A key that is absent is fully recovered. Of what others hold (table_take) it
- * knows: a plain counter's room is what neither used nor held units take. `holds`: the limit has holds, so
- * look for them (concurrent: always). */
+/* Would it fit? Writes nothing; for any handle. A key that is absent is fully recovered. A bucket, window or log is asked
+ * what it has counted, and nothing about what is reserved: out->held is 0, and the cost may not fit beside that. A
+ * concurrent limit has nothing but what is held: as table_peek_held. A row that is in no ledger, and a key that never
+ * stood still (bounded tries): allowed, all else 0, numbers too. */
 void table_peek(struct table *table, const struct table_key *key, uint32_t row, const struct algo_time *t,
 		uint32_t cost, struct table_look *out);
+/* The same for a limit whose costs are reserved: would `cost` fit beside what is used and what everybody, this handle
+ * included, holds? out->held says how much that is (at most UINT32_MAX); state and used are without it, and fits_at, of a
+ * log, is when as much as cost + held fits beside what is used. Of a process slot that has just died a hold
+ * may still count for two seconds. Costs a look for each process slot in use; waits a bounded moment, some
+ * microseconds a look, 64 looks at most, for one who is finding out whether his fits. */
 void table_peek_held(struct table *table, const struct table_key *key, uint32_t row,
 		     const struct algo_time *t, uint32_t cost, struct table_look *out);
 
