@@ -29,7 +29,7 @@ static void shared_memory(struct doctor *doctor)
 {
 	struct statfs fs;
 	char total[32], room[32], all[32];
-	uint64_t need = table_room(&(struct table_options){0});
+	uint64_t need = table_room(&(struct table_options){.process_slots = table_slots_for(0)});
 	if (statfs("/dev/shm", &fs) != 0) {
 		doctor_say(doctor, DOCTOR_WRONG, "memory",
 			   "mount a tmpfs there, or name another place: weir_table PATH SIZE", "/dev/shm: %s",

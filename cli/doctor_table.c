@@ -55,13 +55,10 @@ static void processes(struct doctor *doctor, const struct census *census, const 
 {
 	unsigned long long used = census->processes, all = census->process_slots;
 	if (used >= all)
-		doctor_say(doctor, DOCTOR_WRONG, "processes",
-			   "stop some, or make the table anew with more slots",
+		doctor_say(doctor, DOCTOR_WRONG, "processes", SLOTS_CURE,
 			   "all %llu process slots are taken: a further process cannot decide", all);
-	else if (used * 5 > all * 4)
-		doctor_say(doctor, DOCTOR_WRONG, "processes",
-			   "stop some, or make the table anew with more slots: without one a process decides "
-			   "nothing",
+	else if (used * 4 >= all * 3)
+		doctor_say(doctor, DOCTOR_WRONG, "processes", SLOTS_CURE,
 			   "%llu of %llu process slots are taken", used, all);
 	else if (used == 0)
 		doctor_say(doctor, DOCTOR_NOTE, "processes", "start nginx",
@@ -70,8 +67,12 @@ static void processes(struct doctor *doctor, const struct census *census, const 
 		doctor_say(doctor, DOCTOR_GOOD, "processes", NULL, "%llu of %llu slots are taken", used, all);
 	if (census->newest_generation_lag > 1)
 		doctor_say(doctor, DOCTOR_NOTE, "processes",
-			   "it catches up at its next request; an old nginx worker ends with its last "
-			   "connection",
+			   "it catches up at its next request, when its older ones have ended; an old nginx "
+			   "worker ends with its last connection",
+#define SLOTS_CURE                                                                                           \
+	"after a reload an old nginx worker keeps its slot until its last response has gone: "               \
+	"worker_shutdown_timeout 10m in nginx.conf ends it; without a slot a process decides nothing"
+
 			   "the slowest process is %llu policies behind",
 			   (unsigned long long)census->newest_generation_lag);
 	if (sum->policy_errors)

@@ -37,6 +37,16 @@ static uint32_t default_process_slots(void)
 	return slots > GEOMETRY_PROCESS_SLOTS ? slots : GEOMETRY_PROCESS_SLOTS;
 }
 
+uint32_t table_slots_for(uint32_t workers)
+{
+	long processors = workers ? (long)workers : sysconf(_SC_NPROCESSORS_ONLN);
+	uint32_t slots = processors < 1				 ? 0
+			 : processors < LAYOUT_PROCESSES_MAX / 8 ? (uint32_t)processors * 8
+								 : LAYOUT_PROCESSES_MAX;
+
+	return slots > GEOMETRY_WORKER_SLOTS ? slots : GEOMETRY_WORKER_SLOTS;
+}
+
 enum weir_error geometry_plan(uint64_t size, uint32_t process_slots, struct layout_fixed *out,
 			      const struct why *why)
 {

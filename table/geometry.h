@@ -6,7 +6,8 @@
 #include "table/layout.h"
 #include "table/why.h"
 
-#define GEOMETRY_PROCESS_SLOTS 64u /* least by default */
+#define GEOMETRY_PROCESS_SLOTS 64u  /* least by default */
+#define GEOMETRY_WORKER_SLOTS  256u /* least for a door whose workers are replaced */
 
 /* A new table: `size` bytes of slots (TABLE_SIZE_MIN..MAX), everything else on top. Fills all of *out but
  * secrets, table_id and check. */

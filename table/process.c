@@ -153,6 +153,15 @@ bool process_alive(struct table *table, uint32_t index)
 	return fcntl(table->fd, F_OFD_GETLK, &range) != 0 || range.l_type != F_UNLCK;
 }
 
+uint32_t table_slots_taken(struct table *table, uint32_t *slots)
+{
+	uint32_t taken = 0;
+	for (uint32_t i = 0; i < table->process_slots; i++)
+		taken += process_alive(table, i);
+	*slots = table->process_slots;
+	return taken;
+}
+
 uint32_t process_owner(const struct table *table)
 {
 	return atomic_get32(&table->process->owners) & HOLD_OWNER_MASK;

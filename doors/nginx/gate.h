@@ -39,6 +39,7 @@ typedef struct {
     pthread_mutex_t              publishing;   /* held by the worker that publishes */
     ngx_atomic_t                 published;    /* 1: this configuration's policy has been */
     ngx_atomic_t                 restored;     /* 1: what its table began with has been told */
+    ngx_atomic_t                 crowded;      /* 1: that few slots are left, too */
     ngx_atomic_t                 hinted;       /* second of the last hint about an untrusted address */
 } ngx_http_weir_shared_t;
 

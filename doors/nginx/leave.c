@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * leave: a worker that is told to exit gives its slot of the table back, now and not after its last response: a download may take
- * hours, the table has few slots, and each reload makes as many new workers.
+ * leave: a worker that is told to exit gives its slot of the table back as soon as it may: a download may take hours, the table has
+ * some hundred slots, and each reload makes as many new workers. What is in flight or reserved, who waits, and a response that is paced
+ * out of a total need the slot; what is only sent does not. The table knows (table_retire).
  *
  * nginx tells no module that a worker begins to exit; it tells idle connections. So there is one, on which nothing ever
  * happens. A request that is decided after that (its header was not complete) takes a slot for as long as this round of events.

@@ -10,8 +10,6 @@
 #include "table/snapshot.h"
 
 
-#define NGX_HTTP_WEIR_SLOTS_MAX  1024
-
 /* ms that another worker is waited for while it makes the table */
 #define NGX_HTTP_WEIR_WAIT_STARTING  2000
 #define NGX_HTTP_WEIR_WAIT_SERVING   20
@@ -24,6 +22,8 @@ static const char *ngx_http_weir_table_snapshot(
     ngx_http_weir_main_conf_t *mcf, const char *table, char *path);
 static void ngx_http_weir_table_tell(ngx_http_weir_main_conf_t *mcf,
     struct table *table, const char *snapshot);
+static void ngx_http_weir_table_crowded(ngx_http_weir_main_conf_t *mcf,
+    struct table *table);
 static uint32_t ngx_http_weir_slots(void);
 
 
@@ -75,6 +75,8 @@ ngx_http_weir_table_open(ngx_http_weir_main_conf_t *mcf, const char *otherwise)
     }
 
     ngx_queue_insert_tail(&ngx_http_weir_tables, &table->queue);
+
+    ngx_http_weir_table_crowded(mcf, table->table);
 
     return table;
 }
@@ -169,7 +171,28 @@ ngx_http_weir_table_tell(ngx_http_weir_main_conf_t *mcf, struct table *table,
 }
 
 
-/* Workers, as many again that a reload is draining, twice; and room for others. 0: what the table takes for normal. */
+/* A slot each, for as long as it may still decide or holds something. Once for each configuration. */
+
+static void
+ngx_http_weir_table_crowded(ngx_http_weir_main_conf_t *mcf,
+    struct table *table)
+{
+    uint32_t  all, taken;
+
+    taken = table_slots_taken(table, &all);
+
+    if ((uint64_t) taken * 4 >= (uint64_t) all * 3
+        && ngx_atomic_cmp_set(&mcf->shared->crowded, 0, 1))
+    {
+        ngx_log_error(NGX_LOG_WARN, mcf->log, 0,
+                      "weir: %uD of %uD process slots of the table are taken; "
+                      "without one a worker passes everything undecided. "
+                      "Old workers keep theirs until their last response has "
+                      "gone: worker_shutdown_timeout ends them",
+                      taken, all);
+    }
+}
+
 
 static uint32_t
 ngx_http_weir_slots(void)
@@ -179,12 +202,7 @@ ngx_http_weir_slots(void)
     ccf = (ngx_core_conf_t *) ngx_get_conf(ngx_cycle->conf_ctx,
                                            ngx_core_module);
 
-    if (ccf->worker_processes <= 12) {
-        return 0;
-    }
-
-    return (uint32_t) ngx_min(ccf->worker_processes * 4 + 16,
-                              NGX_HTTP_WEIR_SLOTS_MAX);
+    return table_slots_for((uint32_t) ngx_max(ccf->worker_processes, 1));
 }
 
 

@@ -13,11 +13,11 @@ for i in range(10):
 
 ok(wait_until(lambda: json.loads(weir("table", "info", "--json", *T).stdout)["processes"] == 2), "two workers have come")
 d = json.loads(weir("table", "info", "--json", *T).stdout)
-is_((d["table"], d["live"], d["generation"], d["processes"], d["process_slots"]), (site.table, 10, 1, 2, 64), "table info --json")
-within(d["bytes"], 4 << 20, 6 << 20, "as large as asked for")
+is_((d["table"], d["live"], d["generation"], d["processes"], d["process_slots"]), (site.table, 10, 1, 2, 256), "table info --json")
+within(d["bytes"], 4 << 20, 11 << 20, "as large as asked for")
 is_(d["live"] + d["recovered"] + d["claimed"] + d["empty"], d["slots"], "every place is counted once")
 text = weir("table", "info", *T).stdout
-for part in (f"table        {site.table}, ", "keys         10 being counted, of ", "processes    2 of 64\n", "policy       generation 1"):
+for part in (f"table        {site.table}, ", "counters     10 being counted, of ", "processes    2 of 256\n", "policy       generation 1"):
     like(text, part, f"table info: {part.strip()}")
 r = weir("table", "check", *T)
 is_((r.returncode, r.stdout), (0, f"{site.table} is sound\n"), "table check")
@@ -41,7 +41,7 @@ has(f, "nginx", "good", "is nginx 1.")
 has(f, "module", "good", "was built for it")
 has(f, "memory", "good", "/dev/shm has ")
 has(f, "table", "good", "10 keys are being counted")
-has(f, "processes", "good", "2 of 64 slots are taken")
+has(f, "processes", "good", "2 of 256 slots are taken")
 has(f, "policy", "good", f"{site.policy} is in force, generation 1")
 has(f, "control", "note", "start weir control")
 like(weir("doctor", *T).stdout, "nothing is wrong\n", "doctor, as text")
@@ -66,8 +66,8 @@ has(doctor(1), "processes", "note", "nobody decides in this table now")
 # a slot is taken by whoever has the lock on its byte: the first of each 64 behind the first page
 doctor_processes = lambda: [f for f in doctor(1) if f[0] == "processes"]
 with open(site.table, "r+b") as f:
-    for n, level, sentence in (51, "good", "51 of 64 slots are taken"), (52, "wrong", "52 of 64 process slots are taken"), \
-            (64, "wrong", "all 64 process slots are taken"):
+    for n, level, sentence in (191, "good", "191 of 256 slots are taken"), (192, "wrong", "192 of 256 process slots are taken"), \
+            (256, "wrong", "all 256 process slots are taken"):
         for i in range(n):
             fcntl.fcntl(f, F_OFD_SETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 4096 + 64 * i, 1, 0))
         has(doctor_processes(), "processes", level, sentence)
