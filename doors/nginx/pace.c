@@ -19,6 +19,7 @@
 #define NGX_HTTP_WEIR_PACE_MAX    (256 * 1024)
 #define NGX_HTTP_WEIR_PACE_FIRST  8192                    /* so much of each response need not wait for its turn */
 #define NGX_HTTP_WEIR_PACE_EARLY  UINT64_C(1000000000)    /* ns: how far ahead of the bucket is lent at most */
+#define NGX_HTTP_WEIR_PACE_OWED   UINT64_C(10000000000)   /* ns: ... for what has been sent */
 #define NGX_HTTP_WEIR_PACE_AGE    4000                    /* ms: who has waited so long is lent half of it */
 #define NGX_HTTP_WEIR_PACE_WAIT   250                     /* ms: looks again at least that often */
 #define NGX_HTTP_WEIR_PACE_ANY    (UINT64_C(1) << 36)     /* bytes per second: times four years, below 2^63 */
@@ -174,6 +175,7 @@ ngx_http_weir_pace_steer(ngx_http_request_t *r, ngx_http_weir_visit_t *visit)
 void
 ngx_http_weir_pace_end(ngx_http_weir_visit_t *visit, const struct algo_time *t)
 {
+    off_t                  got;
     uint64_t               wait_ns;
     ngx_http_weir_pace_t  *pace;
 
@@ -188,10 +190,17 @@ ngx_http_weir_pace_end(ngx_http_weir_visit_t *visit, const struct algo_time *t)
 
     if (pace->credit > 0) {
         flow_pace_return(visit->flow, t, pace->credit);
+        return;
+    }
 
-    } else if (pace->credit < 0) {
-        (void) flow_pace_take(visit->flow, t, - pace->credit,
-                              NGX_HTTP_WEIR_PACE_EARLY, &wait_ns);
+    while (pace->credit < 0) {
+        got = flow_pace_take(visit->flow, t, - pace->credit,
+                             NGX_HTTP_WEIR_PACE_OWED, &wait_ns);
+        if (got == 0) {
+            return;
+        }
+
+        pace->credit += got;
     }
 }
 
