@@ -59,7 +59,7 @@ struct publish_report {
 	uint64_t generation;
 	bool unchanged;	    /* the very same image was already current: nothing was done */
 	uint32_t converted; /* counters whose numbers changed and are carried over */
-	uint32_t started;   /* counters that did not exist before (a new limit, or a new key) */
+	uint32_t started;   /* counters that the old image does not have (a new limit, or key) */
 	uint32_t dropped;   /* counters of the old image that the new one no longer has */
 	char words[1024];   /* the same in sentences, naming limits, one a line without the last newline */
 };

@@ -107,6 +107,7 @@ static enum weir_error publish(struct table *table, const struct image *image, c
 {
 	uint64_t last = table_last_generation(table);
 	struct image *copy;
+	bool *known;
 	enum weir_error error;
 
 	if (old && old->generation >= last && same_policy(old, image) && publish_rows_stand(table, old)) {
@@ -123,8 +124,14 @@ static enum weir_error publish(struct table *table, const struct image *image, c
 				 "%s: generation %llu was the last that fits a ledger row", table_path(table),
 				 (unsigned long long)last);
 	copy = copy_of(image);
-	if (!copy)
+	known = calloc(image->counters.count + 1, sizeof *known);
+	if (!copy || !known) {
+		free(copy);
+		free(known);
 		return why_error(why, WEIR_NO_MEMORY, "out of memory");
+	}
+	for (uint32_t i = 0; i < image->counters.count; i++)
+		known[i] = ledger_knows(table, image_counter_at(image, i)->identity);
 	copy->generation = last + 1;
 	error = assign_rows(table, copy, why);
 	if (error == WEIR_OK) {
@@ -134,8 +141,9 @@ static enum weir_error publish(struct table *table, const struct image *image, c
 	if (error == WEIR_OK) {
 		table_set_generation(table, copy->generation);
 		report->generation = copy->generation;
-		publish_tell(old, copy, report);
+		publish_tell(known, old, copy, report);
 	}
+	free(known);
 	free(copy);
 	return error;
 }

@@ -19,7 +19,9 @@ static inline bool publish_queue(const struct image_counter *counter, uint64_t *
 	*identity = counter->identity ^ UINT64_C(0x7175657565); /* "queue" */
 	return counter->what == IMAGE_CONCURRENT && places && algo_concurrent(places, numbers);
 }
-/* Fills counts and words of the report. `old` may be NULL. Words are cut at a whole line. */
-void publish_tell(const struct image *old, const struct image *fresh, struct publish_report *report);
+/* Fills counts and words of the report. `old` may be NULL. `known`: which counters of `fresh` an earlier policy had, and
+ * the ledger has not forgotten. Words are cut at a whole line. */
+void publish_tell(const bool *known, const struct image *old, const struct image *fresh,
+		  struct publish_report *report);
 
 #endif

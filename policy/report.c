@@ -82,6 +82,7 @@ static const struct image_limit *find_limit(const struct side *side, struct text
 }
 
 struct teller {
+	const bool *known;
 	struct publish_report *report;
 	size_t used;
 	unsigned left_out;
@@ -130,7 +131,7 @@ static void tell_fresh(struct teller *t, const struct side *old, const struct im
 	struct text name = image_text(image, limit->name);
 	const struct image_limit *before = find_limit(old, name);
 	const struct image_counter *pace = NULL;
-	uint32_t started = 0;
+	uint32_t started = 0, again = 0;
 
 	for (uint32_t i = 0; i < limit->counters.count; i++) {
 		const struct image_counter *was = find_counter(old, counters[i].identity);
@@ -139,10 +140,12 @@ static void tell_fresh(struct teller *t, const struct side *old, const struct im
 		bool other;
 
 		if (!was) { /* a bandwidth counts nothing that could start */
-			if (counters[i].what == IMAGE_BANDWIDTH)
+			if (counters[i].what == IMAGE_BANDWIDTH) {
 				pace = &counters[i];
-			else
-				started++;
+				continue;
+			}
+			started++;
+			again += t->known[&counters[i] - image_counter_at(image, 0)];
 			continue;
 		}
 		former = image_text(old->image, image_limit_at(old->image, was->limit)->name);
@@ -162,14 +165,16 @@ static void tell_fresh(struct teller *t, const struct side *old, const struct im
 	if ((started == 0 && !pace) || !old->image)
 		return;
 	if (!before)
-		tell(t, "limit '%.*s' is new", SHOW(name));
+		tell(t, "limit '%.*s' is %s", SHOW(name),
+		     again ? "back: those of its counters that have not faded go on" : "new");
 	else if (started == 0)
 		tell_pace(t, image, name, pace);
-	else if (before->key_identity != limit->key_identity)
-		tell(t, "limit '%.*s': its key changed: new counters start", SHOW(name));
 	else
-		tell(t, "limit '%.*s': its list of rates changed: %s", SHOW(name),
-		     started + (pace != NULL) == limit->counters.count
+		tell(t, "limit '%.*s': its %s changed: %s", SHOW(name),
+		     before->key_identity != limit->key_identity ? "key" : "list of rates",
+		     again ? "its counters of that time go on where they have not faded"
+		     : before->key_identity != limit->key_identity ||
+				     started + (pace != NULL) == limit->counters.count
 			     ? "new counters start"
 			     : "new counters start for those that were not there");
 }
@@ -180,22 +185,25 @@ static void tell_dropped(struct teller *t, const struct side *old, const struct 
 		const struct image_limit *limit = image_limit_at(old->image, i);
 		const struct image_counter *counters = image_at(old->image, limit->counters.offset);
 		struct text name = image_text(old->image, limit->name);
-		uint32_t gone = 0;
+		uint32_t gone = 0, paced = 0;
 
 		for (uint32_t k = 0; k < limit->counters.count; k++) {
 			if (find_counter(fresh, counters[k].identity))
 				continue;
 			gone++;
+			paced += counters[k].what == IMAGE_BANDWIDTH;
 			t->report->dropped += counters[k].what != IMAGE_BANDWIDTH;
 		}
 		if (gone == limit->counters.count && !find_limit(fresh, name))
-			tell(t, "limit '%.*s' is gone, and its counters with it", SHOW(name));
+			tell(t, "limit '%.*s' is gone%s", SHOW(name),
+			     paced == gone ? "" : "; its counters fade");
 	}
 }
 
-void publish_tell(const struct image *old, const struct image *fresh, struct publish_report *report)
+void publish_tell(const bool *known, const struct image *old, const struct image *fresh,
+		  struct publish_report *report)
 {
-	struct teller t = {.report = report};
+	struct teller t = {.known = known, .report = report};
 	struct side before = {0}, after = {0};
 
 	report->converted = report->started = report->dropped = 0;

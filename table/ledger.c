@@ -105,3 +105,8 @@ enum weir_error ledger_row_for(struct table *table, uint64_t identity, const str
 	*row = place;
 	return WEIR_OK;
 }
+
+bool ledger_knows(const struct table *table, uint64_t identity)
+{
+	return table->ledger.writer && ledger_index_find(table->ledger.writer, identity) != 0;
+}

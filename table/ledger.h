@@ -37,6 +37,9 @@ void ledger_unlock(struct table *table);
 enum weir_error ledger_row_for(struct table *table, uint64_t identity, const struct algo_numbers *numbers,
 			       uint16_t flags, const char *limit_name, uint32_t generation, uint32_t *row);
 
+/* Is there a row of this identity? Under ledger_lock, else false. */
+bool ledger_knows(const struct table *table, uint64_t identity);
+
 /* NULL if there is no such row (hostile or damaged index). Valid until the next call on this handle. */
 const struct ledger_row *ledger_row(struct table *table, uint32_t row);
 /* Rows in use, those included that a census would free. */

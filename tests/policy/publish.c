@@ -109,8 +109,29 @@ static const struct {
 	 0,
 	 1,
 	 4,
-	 "limit 'd' is new\nlimit 'c' is gone, and its counters with it\nlimit 'b' is gone, and its counters "
-	 "with it"},
+	 "limit 'd' is new\nlimit 'c' is gone; its counters fade\nlimit 'b' is gone; its counters fade"},
+	{{{.name = "d", .rates = {5}}, {.name = "c", .rates = {70}, .key = "header.x-a | ip"}},
+	 0,
+	 1,
+	 0,
+	 "limit 'c' is new"},
+	/* back, with other numbers: it was called c after that, so this one is a */
+	{{{.name = "d", .rates = {5}}, {.name = "a", .rates = {70}}},
+	 0,
+	 1,
+	 1,
+	 "limit 'a' is back: those of its counters that have not faded go on\n"
+	 "limit 'c' is gone; its counters fade"},
+	{{{.name = "d", .rates = {5}}, {.name = "a", .rates = {70}, .key = "header.x-a | ip"}},
+	 0,
+	 1,
+	 1,
+	 "limit 'a': its key changed: its counters of that time go on where they have not faded"},
+	{{{.name = "d", .rates = {5}}, {.name = "a", .rates = {70}, .key = "header.x-b | ip"}},
+	 0,
+	 1,
+	 1,
+	 "limit 'a': its key changed: new counters start"},
 };
 
 static void test_edits(struct arena *arena)
