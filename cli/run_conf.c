@@ -157,6 +157,16 @@ static void proxying(const struct image *image, FILE *out)
 		trusts ? "$weir_proto" : "$scheme", trusts ? "$weir_forwarded_host" : "$weir_host");
 }
 
+/* A client that hangs up leaves the backend working: what is in flight there is counted to its end. */
+static void in_flight(const struct image *image, FILE *out)
+{
+	for (uint32_t i = 0; i < image->counters.count; i++)
+		if (image_counter_at(image, i)->what == IMAGE_CONCURRENT) {
+			fputs("    proxy_ignore_client_abort on;\n", out);
+			return;
+		}
+}
+
 static const struct image_route *routes_of(const struct image *image)
 {
 	return image_at(image, image->gateway.routes.offset);
@@ -241,6 +251,7 @@ char *run_conf_text(const struct run *run)
 	fputs("\n", out);
 	server_part(run, out);
 	fputs("}\n", out);
+	in_flight(run->loaded.image, out);
 	if (fclose(out) == 0)
 		return text;
 	free(text);
