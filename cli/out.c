@@ -36,16 +36,21 @@ void out_error(const char *format, ...)
 	remember(NULL, message, NULL);
 }
 
-int out_failure(enum weir_error error, const char *why)
+int out_failure_cure(enum weir_error error, const char *why, const char *cure)
 {
-	const char *sentence = why && *why ? why : weir_error_sentence(error), *cure = weir_error_cure(error);
+	const char *sentence = why && *why ? why : weir_error_sentence(error);
 	fflush(stdout);
 	fprintf(stderr, "weir: %s\n", sentence);
-	/* SYSTEM's cure only says that the message says it */
-	if (*cure && error != WEIR_SYSTEM)
+	if (*cure)
 		fprintf(stderr, "      cure: %s\n", cure);
-	remember(weir_error_name(error), sentence, error == WEIR_SYSTEM ? NULL : cure);
+	remember(weir_error_name(error), sentence, cure);
 	return error == WEIR_BAD_POLICY ? STATUS_FINDINGS : STATUS_SYSTEM;
+}
+
+int out_failure(enum weir_error error, const char *why)
+{
+	/* SYSTEM's cure only says that the message says it */
+	return out_failure_cure(error, why, error == WEIR_SYSTEM ? "" : weir_error_cure(error));
 }
 
 void out_document(json_t *document)

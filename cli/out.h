@@ -19,6 +19,8 @@ extern bool out_as_json;
 void out_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same for an error value: `why` (or the error's sentence), then its cure. Returns the exit code. */
 int out_failure(enum weir_error error, const char *why);
+/* The same with a cure of its own; "": none. */
+int out_failure_cure(enum weir_error error, const char *why, const char *cure);
 /* Prints the document and drops the reference. */
 void out_document(json_t *document);
 /* Last step: the exit code, or STATUS_SYSTEM if standard output could not be written. */

@@ -8,6 +8,7 @@
 
 #include "cli/out.h"
 #include "cli/signals.h"
+#include "cli/table_change.h"
 
 /* Where somebody on this machine reaches it. */
 static void host_of(const struct run_listen *listen, char *out, size_t size)
@@ -97,6 +98,10 @@ static int understand(struct run *run, const struct options *options)
 		out_error("--limit is for running without a file; %s has limits of its own", run->file);
 		return STATUS_USAGE;
 	}
+	if (run->size_wish && !table_read_size(run->size_wish, &run->table_size)) {
+		out_error("--table-size '%s' is not a size from 64k to 64g", run->size_wish);
+		return STATUS_USAGE;
+	}
 	if (run->file && !policy_absolute_path(run->file, run->source, sizeof run->source)) {
 		out_error("the path of %s is too long", run->file);
 		return STATUS_USAGE;
@@ -116,6 +121,8 @@ int run_command(int argc, char **argv)
 		 "8080, or 127.0.0.1:8080; repeat for more"},
 		{"--state", OPTIONS_TEXT, &run.state_wish, "FOLDER",
 		 "where nginx.conf and the like are kept meanwhile"},
+		{"--table-size", OPTIONS_TEXT, &run.size_wish, "SIZE",
+		 "of a table that it makes: 64k to 64g (16m)"},
 		{"--snapshot", OPTIONS_TEXT, &run.snapshot_wish, "PATH",
 		 "where the table is written down each second; none: nowhere"},
 		{"--last-good", OPTIONS_FLAG, &run.use_last_good, NULL,

@@ -32,11 +32,12 @@ struct run_listen {
 
 struct run {
 	/* what was asked for */
-	const char *file, *to, *limit, *state_wish, *snapshot_wish, *nginx_wish, *module_wish;
+	const char *file, *to, *limit, *state_wish, *snapshot_wish, *size_wish, *nginx_wish, *module_wish;
 	struct options_list listen_wish;
 	bool use_last_good;
 
 	/* the plan */
+	uint64_t table_size;	/* bytes; 0: the usual */
 	char source[PLACE_MAX]; /* the policy that is edited: FILE, or the one written into the state folder
 				 */
 	char policy[PLACE_MAX]; /* the one that is read: source, or its last good copy */

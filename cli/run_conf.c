@@ -242,7 +242,11 @@ char *run_conf_text(const struct run *run)
 	fputs("\n    ", out);
 	setting(out, "weir_policy", run->policy);
 	fputs("    ", out);
-	setting(out, "weir_table", run->table);
+	fputs("weir_table ", out);
+	quoted(out, run->table);
+	if (run->table_size)
+		fprintf(out, " %llu", (unsigned long long)run->table_size);
+	fputs(";\n", out);
 	fputs("    ", out);
 	setting(out, "weir_snapshot", run->snapshot[0] ? run->snapshot : "off");
 	fputs("    weir on;\n\n", out);

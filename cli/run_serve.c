@@ -16,6 +16,7 @@
 #include "cli/run_edit.h"
 #include "cli/signals.h"
 #include "control/control.h"
+#include "table/snapshot.h"
 
 #define START_MS                                                                                             \
 	30000 /* until it listens: a policy of 10,000 limits on a slow machine takes a second or two */
@@ -35,6 +36,7 @@ struct serve {
 	uint64_t woken_ms;	    /* while stopping: when nginx was last nudged */
 	int asked;		    /* how urgently nginx was asked to stop: 0, SIGQUIT, SIGTERM, SIGKILL */
 	bool gone, serving, told;   /* told: to stop, by a signal */
+	bool makes_table;	    /* there was none before */
 	int exit_code;		    /* of nginx */
 };
 
@@ -63,6 +65,23 @@ static bool is_ready(const struct run *run)
 	return access(image, F_OK) == 0 && answers(&run->listens[0]);
 }
 
+/* What the table began with, if it began now: nginx tells its own log. */
+static void say_restored(const struct run *run)
+{
+	char why[256], age[64], number[32];
+	struct table *table;
+	struct table_restored restored;
+	const struct table_options options = {.path = run->table, .read_only = true};
+	if (!run->snapshot[0] || table_open(&options, &table, why, sizeof why) != WEIR_OK)
+		return;
+	if (table_restored(table, &restored) && !restored.why[0] && restored.entries)
+		fprintf(stderr, "weir run: %s counter%s on from %s, %s old\n",
+			out_number(restored.entries, number, sizeof number),
+			restored.entries == 1 ? " goes" : "s go", run->snapshot,
+			out_duration(restored.age_ns, age, sizeof age));
+	table_close(&table);
+}
+
 static void look_for_start(struct serve *serve, uint64_t now)
 {
 	char why[2 * PLACE_MAX];
@@ -80,6 +99,8 @@ static void look_for_start(struct serve *serve, uint64_t now)
 		if (!serve->control)
 			fprintf(stderr, "weir run: edits will not be followed: %s\n", why);
 		run_print_banner(serve->run);
+		if (serve->makes_table)
+			say_restored(serve->run);
 	} else if (now > serve->begun_ms + START_MS && !serve->stop_ms) {
 		out_error("nginx has not begun to serve within %d seconds", START_MS / 1000);
 		serve->stop_ms = now;
@@ -189,7 +210,8 @@ static void loop(struct serve *serve)
 
 int run_serve(struct run *run)
 {
-	struct serve serve = {.run = run, .begun_ms = signals_now_ms()};
+	struct serve serve = {
+		.run = run, .begun_ms = signals_now_ms(), .makes_table = access(run->table, F_OK) != 0};
 	char *text = run_conf_text(run);
 	int status = text ? run_write_conf(run->conf, text) : out_failure(WEIR_NO_MEMORY, NULL);
 	free(text);

@@ -15,10 +15,10 @@
 #include "control/owner.h"
 #include "table/census.h"
 
-#define PATIENCE_MS 10000
+#define PATIENCE_MS  10000
+#define EXPORT_AGAIN "give it a file that is whole: weir table export FILE makes one"
 
-/* "16m", "1g", "65536", as in weir_table. */
-static bool read_size(const char *text, uint64_t *out)
+bool table_read_size(const char *text, uint64_t *out)
 {
 	char *end;
 	unsigned shift = 0;
@@ -46,7 +46,7 @@ int table_change_size(const struct find *find, const char *size)
 	struct table *table = NULL;
 	struct census before, after;
 
-	if (!read_size(size, &options.size)) {
+	if (!table_read_size(size, &options.size)) {
 		out_error("which size? weir table resize 64m (64k to 64g)");
 		return STATUS_USAGE;
 	}
@@ -75,9 +75,15 @@ int table_change_size(const struct find *find, const char *size)
 				       "live", (json_int_t)after.live));
 	else
 		printf("%s has %s places now, it had %s; doors change over within a second\n"
+		       "%s"
 		       "(nginx makes one of the size in weir_table when there is none: say the new size "
 		       "there, too)\n",
-		       path, out_number(after.slots, a, sizeof a), out_number(before.slots, b, sizeof b));
+		       path, out_number(after.slots, a, sizeof a), out_number(before.slots, b, sizeof b),
+		       after.slots > before.slots ? "it is as full as before at first, for each counter "
+						    "stands in every place that "
+						    "may be its own: the copies\n"
+						    "are free as soon as they have recovered\n"
+						  : "");
 	return STATUS_FINE;
 }
 
@@ -116,17 +122,24 @@ int table_import(const struct find *find, const char *path, bool replace)
 	char why[2 * PLACE_MAX] = "", table[PLACE_MAX], a[32];
 	struct snapshot snapshot;
 	json_error_t at;
-	json_t *document = strcmp(path, "-") == 0 ? json_loadf(stdin, 0, &at) : json_load_file(path, 0, &at);
+	FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
 
+	if (!file) {
+		snprintf(why, sizeof why, "%s: %s", path, strerror(errno));
+		return out_failure(WEIR_SYSTEM, why);
+	}
+	json_t *document = json_loadf(file, 0, &at);
+	if (file != stdin)
+		fclose(file);
 	if (!document) {
 		snprintf(why, sizeof why, "%s:%d:%d: %s", path, at.line, at.column, at.text);
-		return out_failure(WEIR_FOREIGN, why);
+		return out_failure_cure(WEIR_FOREIGN, why, EXPORT_AGAIN);
 	}
 	bool read = snapshot_from_json(document, &snapshot, table, sizeof table);
 	json_decref(document);
 	if (!read) {
 		snprintf(why, sizeof why, "%s: %s", path, table);
-		return out_failure(WEIR_FOREIGN, why);
+		return out_failure_cure(WEIR_FOREIGN, why, EXPORT_AGAIN);
 	}
 	int status = find_table(find, true, table, sizeof table);
 	if (status == STATUS_FINE) {

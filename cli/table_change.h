@@ -12,4 +12,7 @@ int table_export(const struct find *find, const char *path);
 /* `replace`: in place of the table that is there. */
 int table_import(const struct find *find, const char *path, bool replace);
 
+/* "16m", "1g", "65536" in bytes, as in weir_table; false: none, or out of TABLE_SIZE_MIN to TABLE_SIZE_MAX. */
+bool table_read_size(const char *text, uint64_t *out);
+
 #endif

@@ -11,7 +11,8 @@
 	X(2, NO_SPACE, "no room for the table", "free space on the file system or make the table smaller")   \
 	X(3, NOT_FOUND, "no such table", "start a door first, or name the table with --table")               \
 	X(4, FOREIGN, "the file is not a weir table", "name another path, or remove the file")               \
-	X(5, VERSION, "the table has another layout version", "use the weir that made it, or another path")  \
+	X(5, VERSION, "the table has another layout version",                                                \
+	  "use the weir that made it, name another path, or remove the file")                                \
 	X(6, DAMAGED, "the table's header is damaged", "stop the doors, remove the file, start again")       \
 	X(7, OWNER, "the file or its folder belongs to someone else or others may write to it",              \
 	  "correct owner and mode: folder 0700, file 0600")                                                  \
@@ -22,7 +23,9 @@
 	X(12, BAD_IMAGE, "the published policy image is damaged", "publish it again")                        \
 	X(13, NO_POLICY, "no policy has been published", "start the door, or run `weir publish`")            \
 	X(14, NO_MEMORY, "out of memory", "free memory")                                                     \
-	X(15, READ_ONLY, "the table was opened for reading", "open it for deciding")
+	X(15, READ_ONLY, "the table was opened for reading", "open it for deciding")                         \
+	X(16, EXISTS, "there is a table already",                                                            \
+	  "name another path, or say that it is to be replaced: --replace")
 
 enum weir_error {
 #define X(number, name, sentence, cure) WEIR_##name = number,

@@ -38,7 +38,7 @@ static enum weir_error make_at(const struct snapshot *snapshot, const struct tab
 		fd = -1;
 	enum weir_error error = make_from(options, folder, name, snapshot, old, replace, &taken, why);
 	if (error == WEIR_OK && taken)
-		error = why_error(why, WEIR_BUSY, "there is a table already");
+		error = why_error(why, WEIR_EXISTS, "there is a table already");
 	if (error == WEIR_OK && fd >= 0)
 		say_moved(fd);
 	if (fd >= 0)
@@ -60,7 +60,7 @@ enum weir_error snapshot_make_table(const struct snapshot *snapshot, const struc
 		int fd;
 		if (!replace && file_open(folder, name, false, &fd, &(struct why){0}) == WEIR_OK) {
 			close(fd);
-			error = why_error(&inner, WEIR_BUSY, "there is a table already");
+			error = why_error(&inner, WEIR_EXISTS, "there is a table already");
 		}
 		if (error == WEIR_OK)
 			error = make_at(snapshot, options, folder, name, replace, &inner);

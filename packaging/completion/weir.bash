@@ -17,7 +17,7 @@ _weir() {
 		return
 	fi
 	case $prev in
-	--policy | --table | --state | --nginx | --module | --last-good)
+	--policy | --table | --state | --nginx | --module | --snapshot)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		compopt -o filenames 2>/dev/null
 		return
@@ -38,7 +38,7 @@ _weir() {
 	esac
 	case $sub:$cur in
 	*:-*) mapfile -t COMPREPLY < <(compgen -W "$(_weir_options "$sub")" -- "$cur") ;;
-	table:*) mapfile -t COMPREPLY < <(compgen -W "info check" -- "$cur") ;;
+	table:*) mapfile -t COMPREPLY < <(compgen -W "info check resize export import" -- "$cur") ;;
 	help:*) mapfile -t COMPREPLY < <(compgen -W "$(_weir_subcommands)" -- "$cur") ;;
 	check:* | run:* | publish:* | control:*)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")

@@ -40,7 +40,8 @@ class Gateway:
 
 
 # without a file
-g = Gateway("--to", f":{backend.port}", "--limit", "3/min")
+g = Gateway("--to", f":{backend.port}", "--limit", "3/min", "--table-size", "128k")
+is_(json.loads(weir("table", "info", "--json", "--table", g.said["table"]).stdout)["slots"], 8192, "a table of the size that was asked for")
 is_(g.said["listening"], [f"127.0.0.1:{g.port}"], "it says where it listens")
 is_(g.said["routes"], [{"match": "", "to": f"http://127.0.0.1:{backend.port}"}], "and what it stands in front of")
 ok(os.path.exists(g.said["table"]), "its table is there")

@@ -58,6 +58,8 @@ for argv, code, key in [
     (("help",), 0, "subcommands"),
     (("run",), 2, "error"),
     (("run", "p.yaml", "--limit", "5/s"), 2, "error"),
+    (("run", "p.yaml", "--table-size", "1k"), 2, "error"),
+    (("run", "p.yaml", "--table-size", "many"), 2, "error"),
     (("check", "--quiet=yes"), 2, "error"),
     (("explain", "--ip", "nowhere", "--policy", "p.yaml"), 2, "error"),
     (("explain", "--header", "nonsense", "--policy", "p.yaml"), 2, "error"),
