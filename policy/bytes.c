@@ -34,9 +34,48 @@ static bool letter(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* What the letters behind a number are, if they are no unit. */
-static bool complain(struct text text, struct text word, char *why, size_t size)
+/* "1mbit/s", "1mbps": the same in bytes. False: it is none of these, or not whole bytes. */
+static bool tell_bits(struct text text, struct text word, uint64_t thousandths, char *why, size_t size)
 {
+	static const struct {
+		const char *word, *per;
+		uint64_t bits;
+	} bits[] = {{"bit", "", 1},	      {"kbit", "", 1000},	 {"mbit", "", 1000000},
+		    {"gbit", "", 1000000000}, {"bps", "/s", 1},		 {"kbps", "/s", 1000},
+		    {"mbps", "/s", 1000000},  {"gbps", "/s", 1000000000}};
+	const char *behind = word.data + word.size;
+
+	if (memchr(word.data, 'B', word.size)) /* MBps */
+		return false;
+
+	for (size_t i = 0; i < sizeof bits / sizeof bits[0]; i++) {
+		unsigned __int128 eighths = (unsigned __int128)bits[i].bits * thousandths;
+		uint64_t bytes = eighths <= IMAGE_BYTES_MAX * (unsigned __int128)8000
+					 ? (uint64_t)(eighths / 8000)
+					 : 0;
+		bool slash = behind < text.data + text.size && *behind == '/';
+
+		if (!text_equal_folded(word, text_of(bits[i].word)) || bytes == 0 || eighths % 8000 != 0)
+			continue;
+		snprintf(why, size, "'%.*s' is bits; write bytes: %llu%s%s",
+			 SHOWN(((struct text){text.data, (size_t)(behind - text.data)})),
+			 (unsigned long long)(bytes % 1000000 == 0 ? bytes / 1000000
+					      : bytes % 1000 == 0  ? bytes / 1000
+								   : bytes),
+			 bytes % 1000000 == 0 ? "MB"
+			 : bytes % 1000 == 0  ? "KB"
+					      : "B",
+			 slash ? "/s" : bits[i].per);
+		return true;
+	}
+	return false;
+}
+
+/* What the letters behind a number are, if they are no unit. */
+static bool complain(struct text text, struct text word, uint64_t thousandths, char *why, size_t size)
+{
+	if (tell_bits(text, word, thousandths, why, size))
+		return false;
 	bool bits = word.size > 1 && (word.data[word.size - 1] == 'b' || word.data[1] == 'b');
 
 	if (word.size == 0)
@@ -84,7 +123,7 @@ static bool read_size(struct text *rest, uint64_t *bytes, bool *nginx, char *why
 		rest->size -= word.size;
 		return true;
 	}
-	return complain(all, word, why, size);
+	return complain(all, word, thousandths, why, size);
 }
 
 static bool skip(struct text *rest, const char *word)

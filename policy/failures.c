@@ -97,15 +97,17 @@ static const char *word_of(uint32_t count)
 	return count == IMAGE_COUNT_FAILURES ? "failures" : "successes";
 }
 
+static bool has_rate(const struct model_limit *limit)
+{
+	for (size_t i = 0; i < limit->rate_count; i++)
+		if (limit->rates[i].what == IMAGE_RATE)
+			return true;
+	return false;
+}
+
 /* What cannot be counted by its answer. */
 static void check(struct load *load, const struct node *count, const struct model_limit *limit)
 {
-	size_t rates = 0;
-
-	for (size_t i = 0; i < limit->rate_count; i++)
-		rates += limit->rates[i].what == IMAGE_RATE;
-	if (rates == 0) /* that was said already */
-		return;
 	for (size_t i = 0; i < limit->rate_count; i++)
 		if (limit->rates[i].numbers.kind == ALGO_LEAKY_BUCKET)
 			diag_error(
@@ -132,7 +134,7 @@ void failures_read(struct load *load, const struct node *count, const struct nod
 		limit->count = (uint32_t)number;
 	if (failure)
 		value_each(load, failure, "failure", read_item, &statuses);
-	if (load->diag.errors != errors) {
+	if (load->diag.errors != errors || !has_rate(limit)) { /* without a rate: that was said already */
 		limit->count = IMAGE_COUNT_ALL;
 		return;
 	}

@@ -156,6 +156,7 @@ void numbers_read(struct load *load, const struct node *node, bool complain, str
 		.concurrent = yaml_get(node, "concurrent"),
 		.bandwidth = yaml_get(node, "bandwidth"),
 		.total = yaml_get(node, "total"),
+		.words_known = complain,
 		.alignment = -1,
 	};
 

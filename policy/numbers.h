@@ -12,6 +12,7 @@ struct numbers {
 	/* the words of the limit; NULL where one is not said */
 	const struct node *rate, *algorithm, *burst, *queue, *at_once, *wait, *align;
 	const struct node *concurrent, *bandwidth, *total;
+	bool words_known;	     /* no word of the limit is misspelt */
 	int kind;		     /* ALGO_NONE: each rate's own default */
 	int alignment;		     /* -1: each rate's own default */
 	struct text zone;	     /* of `align: calendar ZONE`, "" UTC */

@@ -16,6 +16,11 @@ void numbers_align_read(struct numbers *n)
 	const char *blank = memchr(text.data, ' ', text.size);
 	struct text word = {text.data, blank ? (size_t)(blank - text.data) : text.size};
 	struct text zone = blank ? value_trim((struct text){blank, text.size - word.size}) : (struct text){0};
+	if (!zone.size && memchr(word.data, '/', word.size)) {
+		diag_error(n->load, n->align->mark, "'%.*s' is no value of 'align'; write calendar %.*s",
+			   SHOW(word), SHOW(word));
+		return;
+	}
 	if (!words_value_text(n->load, word, n->align->mark, "align", &number))
 		return;
 	if (zone.size && number != ALGO_CALENDAR_DAY) {

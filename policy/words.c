@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "policy/habits.h"
 #include "policy/load.h"
 #include "policy/suggest.h"
 
@@ -28,49 +29,6 @@ static const char *const wheres[] = {
 #define X(name, where) where,
 	WORD_SECTIONS(X)
 #undef X
-};
-
-/* What people write who know other limiters. */
-static const struct {
-	enum word_section section;
-	const char *wrong, *right;
-} habits[] = {
-	{SECTION_LIMIT, "path", "match: /the/path"},
-	{SECTION_LIMIT, "url", "match: /the/path"},
-	{SECTION_LIMIT, "location", "match: /the/path"},
-	{SECTION_LIMIT, "method", "match: POST /the/path"},
-	{SECTION_LIMIT, "host", "match: {host: the.host}"},
-	{SECTION_LIMIT, "by", "key"},
-	{SECTION_LIMIT, "per", "key"},
-	{SECTION_LIMIT, "limit", "rate: 50/s"},
-	{SECTION_LIMIT, "requests", "rate: 50/s"},
-	{SECTION_LIMIT, "max", "rate: 50/s"},
-	{SECTION_LIMIT, "window", "rate: 100/15min"},
-	{SECTION_LIMIT, "period", "rate: 100/15min"},
-	{SECTION_LIMIT, "nodelay", "burst (a token-bucket never delays)"},
-	{SECTION_LIMIT, "delay", "at_once"},
-	{SECTION_LIMIT, "connections", "concurrent: 10"},
-	{SECTION_LIMIT, "max_connections", "concurrent: 10"},
-	{SECTION_LIMIT, "limit_conn", "concurrent: 10"},
-	{SECTION_LIMIT, "limit_rate", "bandwidth: 1MiB/s"},
-	{SECTION_LIMIT, "limit_rate_after", "bandwidth: 1MiB/s after 500KiB"},
-	{SECTION_LIMIT, "dry_run", "mode: shadow"},
-	{SECTION_LIMIT, "enabled", "mode: enforce or disabled"},
-	{SECTION_LIMIT, "status", "respond: {status: 429}"},
-	{SECTION_LIMIT, "whitelist", "exempt"},
-	{SECTION_CLIENTS, "whitelist", "exempt"},
-	{SECTION_CLIENTS, "allow", "exempt"},
-	{SECTION_CLIENTS, "blacklist", "deny"},
-	{SECTION_CLIENTS, "block", "deny"},
-	{SECTION_CLIENTS, "trusted_proxies", "address: {from: x-forwarded-for, trusted: [10.0.0.0/8]}"},
-	{SECTION_FILE, "rules", "limits"},
-	{SECTION_FILE, "rate_limits", "limits"},
-	{SECTION_GATEWAY, "port", "listen"},
-	{SECTION_GATEWAY, "backend", "to"},
-	{SECTION_GATEWAY, "upstream", "to"},
-	{SECTION_EXCEPTION, "address", "ip"},
-	{SECTION_EXCEPTION, "path", "match: /the/path"},
-	{SECTION_EXCEPTION, "expires", "until"},
 };
 
 const char *words_where(enum word_section section)
@@ -133,11 +91,56 @@ static void add_to_list(const struct word *word, void *context)
 		add_name(context, word->name);
 }
 
-/* A comma ended the value before, so that the rest of it looks like a word: `{match: GET,POST /x}`. */
-static bool comma_trap(const struct pair *pair, const struct pair *before)
+static bool takes_list(enum word_section section, struct text name)
 {
-	return before && pair->value.kind == NODE_EMPTY && before->value.kind == NODE_SCALAR &&
-	       !before->value.quoted && pair->key.mark.line == before->value.mark.line;
+	const struct word *word = words_find(section, name);
+
+	return word &&
+	       (word->type == TYPE_STATUSES || word->type == TYPE_CHOICES || word->type == TYPE_RATE ||
+		word->type == TYPE_KEY || word->type == TYPE_LISTEN || word->type == TYPE_ADDRESSES ||
+		/* a header's value can have a comma in it */
+		(word->type == TYPE_TEXTS && !strchr(word->name, '.')));
+}
+
+static bool left_over(const struct node *map, size_t at, enum word_section section)
+{
+	return at < map->count && map->pairs[at].value.kind == NODE_EMPTY &&
+	       !words_find(section, map->pairs[at].key.text);
+}
+
+/* A comma ended the value before, so that the rest of it looks like words: `{match: GET,POST /x}`,
+ * `{failure: 401,403}`. One finding for all of the rest; false: it is something else. */
+static bool comma_trap(struct load *load, const struct node *map, size_t at, enum word_section section,
+		       const char *where)
+{
+	size_t first = at;
+	const struct pair *pair = &map->pairs[at], *before;
+
+	while (first > 0 && left_over(map, first, section))
+		first--;
+	before = &map->pairs[first];
+	if (first == at || before->value.kind != NODE_SCALAR || before->value.quoted ||
+	    pair->key.mark.line != before->value.mark.line)
+		return false;
+	if (first + 1 < at)
+		return true; /* said with the first of them */
+	if (!takes_list(section, before->key.text)) {
+		diag_error(
+			load, pair->key.mark,
+			"unknown word '%.*s' in %s; inside { } a comma ends the value before it: quote that",
+			SHOW(pair->key.text), where);
+		return true;
+	}
+	struct text list = before->value.text;
+	for (; left_over(map, at, section); at++)
+		list = arena_format(&load->arena, "%.*s, %.*s", (int)list.size, list.data,
+				    SHOW(map->pairs[at].key.text));
+	diag_error(
+		load, pair->key.mark,
+		"unknown word '%.*s' in %s; inside { } a comma ends the value before it: write %.*s: [%.*s]",
+		SHOW(pair->key.text), where, SHOW(before->key.text), (int)(list.size < 200 ? list.size : 200),
+		list.data);
+	return true;
 }
 
 static void unknown(struct load *load, const struct node *map, size_t at, enum word_section section,
@@ -151,19 +154,14 @@ static void unknown(struct load *load, const struct node *map, size_t at, enum w
 			   "YAML merge keys (<<) are not used in policies; write the words out");
 		return;
 	}
-	if (comma_trap(pair, at ? &map->pairs[at - 1] : NULL)) {
-		diag_error(
-			load, pair->key.mark,
-			"unknown word '%.*s' in %s; inside { } a comma ends the value before it: quote that",
-			SHOW(name), where);
+	if (comma_trap(load, map, at, section, where))
+		return;
+	const char *habit = habits_word(section, name);
+	if (habit) {
+		diag_error(load, pair->key.mark, "unknown word '%.*s' in %s; write %s", SHOW(name), where,
+			   habit);
 		return;
 	}
-	for (size_t i = 0; i < sizeof habits / sizeof habits[0]; i++)
-		if (habits[i].section == section && text_equal_folded(name, text_of(habits[i].wrong))) {
-			diag_error(load, pair->key.mark, "unknown word '%.*s' in %s; write %s", SHOW(name),
-				   where, habits[i].right);
-			return;
-		}
 	struct suggest suggest = suggest_begin(name);
 	words_each(section, offer, &suggest);
 	if (suggest.best.size) {
@@ -219,6 +217,11 @@ bool words_value_text(struct load *load, struct text text, struct model_mark mar
 		}
 		if (value->built)
 			suggest_offer(&suggest, text_of(value->name));
+	}
+	const char *habit = habits_value(of, text);
+	if (habit) {
+		diag_error(load, mark, "'%.*s' is no value of '%s'; %s", SHOW(text), of, habit);
+		return false;
 	}
 	if (suggest.best.size) {
 		diag_error(load, mark, "'%.*s' is no value of '%s'; did you mean '%.*s'?", SHOW(text), of,
