@@ -32,6 +32,32 @@ static void soundness(struct doctor *doctor, struct table *table)
 			   first.sentence);
 }
 
+/* What had no room is a total since the file was made; whether the table is too small now, its filling says. */
+static void fullness(struct doctor *doctor, const struct census *census, const struct stats_process *sum)
+{
+	char a[32], cure[192];
+	uint64_t lost = sum->evicted_live + sum->no_room;
+	uint64_t larger = census->slots * 16 * 4; /* four times as many places, of 16 bytes */
+	bool millions = larger >= 1 << 20;
+	if (lost == 0)
+		return;
+	out_number(lost, a, sizeof a);
+	snprintf(cure, sizeof cure,
+		 "weir table resize %llu%c, and the same size in weir_table PATH SIZE (weir run: "
+		 "--table-size), which counts when the file is made",
+		 (unsigned long long)(larger >> (millions ? 20 : 10)), millions ? 'm' : 'k');
+	if (census->live > census->slots / 10 * 9)
+		doctor_say(doctor, DOCTOR_WRONG, "table", cure,
+			   "it is full: %s counter%s found no room or had to make room before recovering", a,
+			   lost == 1 ? "" : "s");
+	else
+		doctor_say(
+			doctor, DOCTOR_NOTE, "table", cure,
+			"it is not full now, but since it was made %s counter%s found no room or had to make "
+			"room before recovering: it was too small for its clients then",
+			a, lost == 1 ? "" : "s");
+}
+
 static void room(struct doctor *doctor, const struct census *census, const struct stats_process *sum)
 {
 	char a[32], b[32];
@@ -39,17 +65,17 @@ static void room(struct doctor *doctor, const struct census *census, const struc
 	doctor_say(doctor, DOCTOR_GOOD, "table", NULL, "%s key%s being counted, of %s places",
 		   out_number(keys, a, sizeof a), keys == 1 ? " is" : "s are",
 		   out_number(census->slots, b, sizeof b));
-	if (sum->evicted_live)
-		doctor_say(doctor, DOCTOR_WRONG, "table", "make it larger: weir_table PATH SIZE",
-			   "%s key%s evicted before recovering: the table is too small for its clients",
-			   out_number(sum->evicted_live, a, sizeof a),
-			   sum->evicted_live == 1 ? " was" : "s were");
+	fullness(doctor, census, sum);
 	/* nine tenths of the 24-bit row numbers */
 	if (census->ledger_rows > (uint64_t)LEDGER_ROW_MAX / 10 * 9)
 		doctor_say(doctor, DOCTOR_WRONG, "ledger", "restart the doors that hold old policies",
 			   "%s of %s rows are in use", out_number(census->ledger_rows, a, sizeof a),
 			   out_number(LEDGER_ROW_MAX, b, sizeof b));
 }
+
+#define SLOTS_CURE                                                                                           \
+	"after a reload an old nginx worker keeps its slot until its last response has gone: "               \
+	"worker_shutdown_timeout 10m in nginx.conf ends it; without a slot a process decides nothing"
 
 static void processes(struct doctor *doctor, const struct census *census, const struct stats_process *sum)
 {
@@ -69,10 +95,6 @@ static void processes(struct doctor *doctor, const struct census *census, const 
 		doctor_say(doctor, DOCTOR_NOTE, "processes",
 			   "it catches up at its next request, when its older ones have ended; an old nginx "
 			   "worker ends with its last connection",
-#define SLOTS_CURE                                                                                           \
-	"after a reload an old nginx worker keeps its slot until its last response has gone: "               \
-	"worker_shutdown_timeout 10m in nginx.conf ends it; without a slot a process decides nothing"
-
 			   "the slowest process is %llu policies behind",
 			   (unsigned long long)census->newest_generation_lag);
 	if (sum->policy_errors)

@@ -27,7 +27,7 @@ static void print_info(struct table *table, const struct census *census)
 {
 	char a[32], b[32];
 	printf("table        %s, %s bytes\n", table_path(table), out_number(census->bytes, a, sizeof a));
-	printf("keys         %s being counted, of %s places\n",
+	printf("counters     %s being counted, of %s places\n",
 	       out_number(census->live - census->cells, a, sizeof a), out_number(census->slots, b, sizeof b));
 	if (census->cells)
 		printf("             %s parts of them: admissions in logs, what is in flight or reserved\n",

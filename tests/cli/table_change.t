@@ -34,6 +34,7 @@ slots = json.loads(weir("table", "info", "--json", *T).stdout)["slots"]
 for size, factor in ("4m", 4), ("2m", 2), ("512k", 0.5):
     r = weir("table", "resize", size, *T)
     is_((r.returncode, r.stderr), (0, ""), f"resize {size}")
+    is_("as full as before at first" in r.stdout, size == "4m", "a larger one is as full at first, and says so")
     is_(json.loads(weir("table", "info", "--json", *T).stdout)["slots"], slots * factor, "so many slots")
     is_(weir("table", "check", *T).returncode, 0, "sound")
     time.sleep(1.5)
@@ -55,6 +56,8 @@ is_((document["format"], [r["limit"] for r in document["rows"]], len(document["c
 is_(json.loads(weir("table", "export", *T).stdout)["format"], "weir table 1", "to standard output")
 r = weir("table", "import", out, *T)
 is_(r.returncode, 3, "a table that is there is not replaced unasked")
+like(r.stderr, "there is a table already", "says that there is one")
+like(r.stderr, "cure: name another path, or say that it is to be replaced: --replace", "and how it is")
 site.get("/", source="127.0.0.10")
 is_(weir("table", "import", out, "--replace", *T).returncode, 0, "import --replace")
 ok(wait_until(lambda: remaining("127.0.0.10") >= 16), "and everything is as it was when it was exported")
@@ -65,6 +68,35 @@ for spoil in (lambda d: d.pop("rows"), lambda d: d.update(format="x"), lambda d:
     spoil(d)
     r = weir("table", "import", write(out + ".bad", json.dumps(d)), "--replace", *T)
     is_(r.returncode, 3, "a broken export is refused")
-is_(weir("table", "import", write(out + ".bad", "{"), "--replace", *T).returncode, 3, "and what is no JSON")
+r = weir("table", "import", write(out + ".bad", "{"), "--replace", *T)
+is_(r.returncode, 3, "and what is no JSON")
+like(r.stderr, "cure: give it a file that is whole", "with a cure that fits")
+is_("remove the file" in r.stderr, False, "and none that does not")
+r = weir("table", "import", out + ".none", "--replace", *T)
+is_((r.returncode, r.stderr), (3, f"weir: {out}.none: No such file or directory\n"), "no such file")
+
+# ---- a table that is too small ----
+# every place taken by a counter that is live: the size is judged by that, and not by what it once lost
+small = json.loads(json.dumps(document))
+one, small["pairs"] = document["counters"][0], f"{512:x}"
+small["counters"] = [dict(one, pair=f"{pair:x}", tag=f"{1 + i:x}") for pair in range(512) for i in range(8)]
+r = weir("table", "import", write(out + ".small", json.dumps(small)), "--replace", *T)
+is_((r.returncode, r.stderr), (0, ""), "a full table of 64k")
+
+
+def doctor():
+    r = weir("doctor", "--json", *T)
+    found = [f for f in json.loads(r.stdout)["findings"] if "found no room or had to make room" in f["sentence"]]
+    return [(f["level"], f["cure"][:23]) for f in found]
+
+
+is_(doctor(), [], "full, and nobody has lost anything yet")
+time.sleep(1.5)
+for i in range(20):
+    site.get("/", source=f"127.0.1.{i + 1}")
+is_(doctor(), [("wrong", "weir table resize 256k,")], "full, and counters were lost: wrong, with a size")
+is_(weir("reset", "--all", *T).returncode, 0, "room is made")
+is_(doctor(), [("note", "weir table resize 256k,")], "what was lost then is no fault now")
+is_(site.get("/").status, 200, "and it decides")
 site.check_no_alerts()
 done()
