@@ -155,9 +155,14 @@ static enum weir_error settle(const struct place *place, bool look_only, const s
 		return look_only ? WEIR_OK : make(place, place->name, why);
 	}
 	const char *wrong = distrust(place, &st, text, sizeof text);
+	bool roots = st.st_uid == 0 && place->uid != 0; /* the user cannot make files in it */
+	if (!wrong && roots && root && place->ours)
+		return look_only ? WEIR_OK : give(place, why);
+	if (!wrong && roots)
+		return why_error(why, WEIR_OWNER, "%s belongs to root: uid %u cannot make files in it",
+				 place->folder, place->uid);
 	if (!wrong)
-		return root && place->ours && st.st_uid != place->uid && !look_only ? give(place, why)
-										    : WEIR_OK;
+		return WEIR_OK;
 	bool stranger = st.st_uid != 0 && st.st_uid != place->uid;
 	if (!root || !place->ours || !stranger)
 		return why_error(why, WEIR_OWNER, "%s %s", place->folder, wrong);

@@ -218,6 +218,14 @@ ngx_http_weir_table(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         return "needs a path";
     }
 
+    if (ngx_parse_offset(&value[1]) != (off_t) NGX_ERROR) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "weir: \"%V\" is a size, and stands where the path "
+                           "belongs: write \"weir_table PATH %V\"",
+                           &value[1], &value[1]);
+        return NGX_CONF_ERROR;
+    }
+
     mcf->table = value[1];
 
     if (ngx_conf_full_name(cf->cycle, &mcf->table, 0) != NGX_OK) {

@@ -42,7 +42,7 @@ static const struct folder_case CASES[] = {
 	{"root's file", true, FILE_, ROOT, 0600, WEIR_OWNER, "is not a folder", ROOT, false},
 	{"named: nothing", false, NOTHING, ROOT, 0, WEIR_OK, "", THE_WORKER, false},
 	{"named: the worker's", false, FOLDER, THE_WORKER, 0755, WEIR_OK, "", THE_WORKER, false},
-	{"named: root's", false, FOLDER, ROOT, 0755, WEIR_OK, "", ROOT, false},
+	{"named: root's", false, FOLDER, ROOT, 0755, WEIR_OWNER, "belongs to root", ROOT, false},
 	{"named: a stranger's", false, FOLDER, A_STRANGER, 0700, WEIR_OWNER, "belongs to uid 65534",
 	 A_STRANGER, false},
 	{"named: open", false, FOLDER, ROOT, 0777, WEIR_OWNER, "mode 0777", ROOT, false},
