@@ -60,19 +60,34 @@ static void say_key(struct spoken *s, const struct image *image, const struct im
 	}
 }
 
-/* "counts only failures (400 to 499)" */
+static void say_statuses(struct spoken *s, unsigned from, unsigned to, bool hundreds)
+{
+	if (hundreds && from % 100 == 0 && to == from + 99)
+		spoken_add(s, "%uxx", from / 100);
+	else if (to == from)
+		spoken_add(s, "%u", from);
+	else
+		spoken_add(s, "%u to %u", from, to);
+}
+
+/* "counts only failures (400 to 499)", "counts only successes (no 4xx, no 5xx)": an outage is never a success. */
 static void say_count(struct spoken *s, const struct image *image, const struct image_limit *limit)
 {
 	const struct image_statuses *list = image_at(image, limit->failures.offset);
+	bool failures = limit->count == IMAGE_COUNT_FAILURES;
 
-	spoken_add(s, limit->count == IMAGE_COUNT_FAILURES ? "; counts only failures ("
-							   : "; counts only successes (not ");
+	spoken_add(s, failures ? "; counts only failures (" : "; counts only successes (");
 	for (uint32_t i = 0; i < limit->failures.count; i++) {
-		spoken_add(s, "%s%u", i ? ", " : "", list[i].from);
-		if (list[i].to != list[i].from)
-			spoken_add(s, " to %u", list[i].to);
+		if (failures) {
+			spoken_add(s, "%s", i ? ", " : "");
+			say_statuses(s, list[i].from, list[i].to, false);
+		} else if (list[i].from < 500) {
+			spoken_add(s, "no ");
+			say_statuses(s, list[i].from, list[i].to < 500 ? list[i].to : 499, true);
+			spoken_add(s, ", ");
+		}
 	}
-	spoken_add(s, ")");
+	spoken_add(s, failures ? ")" : "no 5xx)");
 }
 
 static void say_rest(struct spoken *s, const struct image *image, const struct image_limit *limit)

@@ -277,8 +277,12 @@ static const struct {
 	{"rate: 5/min, count: failures",
 	 "5 at once, then one every 12 s; at most 9 in any minute; counts only failures (400 to 499)"},
 	{"rate: 5/min, count: successes, failure: [401, 5xx]",
-	 "5 at once, then one every 12 s; at most 9 in any minute; counts only successes (not 401, 500 to "
-	 "599)"},
+	 "5 at once, then one every 12 s; at most 9 in any minute; counts only successes (no 401, no 5xx)"},
+	{"rate: 5/min, count: successes",
+	 "5 at once, then one every 12 s; at most 9 in any minute; counts only successes (no 4xx, no 5xx)"},
+	{"rate: 5/min, count: successes, failure: [200-204, 300, 450-510]",
+	 "5 at once, then one every 12 s; at most 9 in any minute; counts only successes (no 200 to 204, no "
+	 "300, no 450 to 499, no 5xx)"},
 	{"rate: 5/min, on_full: allow", "5 at once, then one every 12 s; at most 9 in any minute; new keys "
 					"pass uncounted while the table is full"},
 	{"rate: 5/min, on_full: deny", "5 at once, then one every 12 s; at most 9 in any minute; new keys "
