@@ -165,6 +165,29 @@ static bool set_bare(struct fill *fill, const struct image_key_part *parts, uint
 	return chosen < end ? set_part(fill, &parts[chosen], value) : set_address(fill, value);
 }
 
+static bool is_kind(struct text word)
+{
+	static const char *const KINDS[] = {"site",  "ip",	"host",	   "path",   "method",
+					    "route", "header.", "cookie.", "query.", "var."};
+	for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {
+		struct text kind = text_of(KINDS[i]);
+		bool open = kind.data[kind.size - 1] == '.';
+		if (word.size >= kind.size && (open || word.size == kind.size) &&
+		    text_equal_folded((struct text){word.data, kind.size}, kind))
+			return true;
+	}
+	return false;
+}
+
+/* Could be somebody's word for a part; "YWJj=" could not, if it ends there. */
+static bool is_name(struct text word)
+{
+	for (size_t i = 0; i < word.size; i++)
+		if (!((word.data[i] >= 'a' && word.data[i] <= 'z') || (i && strchr("-_.", word.data[i]))))
+			return false;
+	return word.size > 0;
+}
+
 /* The parts [at, end) are alternatives of one place in the key: give one of them the value. */
 static bool set_group(struct fill *fill, const struct image_key_part *parts, uint32_t at, uint32_t end,
 		      struct text value)
@@ -181,6 +204,15 @@ static bool set_group(struct fill *fill, const struct image_key_part *parts, uin
 	/* the address that stands in for a missing part */
 	if (equals && text_equal(word, TEXT("ip")))
 		return set_address(fill, (struct text){equals + 1, value.size - word.size - 1});
+	for (uint32_t i = at; equals && i < end; i++)
+		if (parts[i].name.size && text_equal_folded(word, image_text(fill->image, parts[i].name)))
+			return false;
+	if (equals && is_kind(word))
+		return false;
+	if (equals && is_name(word) && fill->keys->choices == 1 && fill->choice == 0)
+		fprintf(stderr,
+			"weir: no part of the key is called '%.*s': all of '%.*s…' is taken as the value\n",
+			(int)word.size, word.data, (int)word.size + 1, word.data);
 	return set_bare(fill, parts, at, end, value);
 }
 
@@ -235,8 +267,9 @@ static bool set_all(struct fill *fill, const struct options_list *given)
 		if (!set_group(fill, parts, at, group_end(parts, count, at), values[next])) {
 			char shown[128];
 			out_escape(values[next], shown, sizeof shown);
-			out_error("'%s' cannot stand in the key %.*s", shown, (int)key_text.size,
-				  key_text.data);
+			out_error("'%s' cannot stand in the key %.*s%s", shown, (int)key_text.size,
+				  key_text.data,
+				  strchr(shown, '=') ? ": KIND=VALUE names the kind as the key does" : "");
 			return false;
 		}
 		next++;

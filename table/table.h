@@ -82,8 +82,8 @@ void table_default_path(const char *name_space, unsigned uid, char *path, size_t
 
 /* The folder of the table at `path`, before the doors start, by whoever starts them (root, or the user they decide
  * as): made, mode 0700, for uid and gid, if it is not there. WEIR_OWNER: it is no folder, belongs to another than
- * uid (root's default one is given to it), or others can write to it; no door would use it. Where that is the default folder of uid and a stranger's
- * (anyone can be first in /dev/shm), root moves it aside and it is WEIR_OK: then `why` says so, else it is "". With
+ * uid (its default one, if root's, is given to it), or others can write to it; no door would use it. Where that is the
+ * default folder of uid and a stranger's (anyone can be first in /dev/shm), root moves it aside and it is WEIR_OK: then `why` says so, else it is "". With
  * look_only nothing is changed. WEIR_SYSTEM: it cannot be made; the doors will say so when they try. */
 enum weir_error table_folder(const char *path, unsigned uid, unsigned gid, bool look_only, char *why,
 			     size_t size);

@@ -78,6 +78,14 @@ is_([(c["as"], c["remaining"]) for c in show("--limit", "asked", "--key", "127.0
     "an address may be either")
 site.get("/w", source="127.0.1.6")
 is_(left("whole", "site"), [0], "the site's one counter")
+for word in "who=bob", "WHO=bob", "header.x-who=bob", "host=bob":
+    r = weir("show", "--limit", "asked", "--key", word, *T)
+    is_((r.returncode, r.stderr), (2, f"weir: '{word}' cannot stand in the key query.who: KIND=VALUE names the kind as the key does\n"), f"{word}: a kind that the key has not")
+r = weir("show", "--limit", "asked", "--key", "whom=bob", *T)
+is_((r.returncode, r.stderr), (0, "weir: no part of the key is called 'whom': all of 'whom=…' is taken as the value\n"), "a word that may be one")
+for word in "query.who=who=bob", "Ym9i==", "a b=c":
+    r = weir("show", "--limit", "asked", "--key", word, *T)
+    is_((r.returncode, r.stderr), (0, ""), f"{word}: a value that has a =")
 is_(reset("--limit", "whole", "--key", "site"), 1, "which can be forgotten")
 site.get("/r/b", source="127.0.2.7")
 is_(left("routed", "/r/b", "127.0.2.0/24"), [0], "route and masked address, as they are shown")
