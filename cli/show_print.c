@@ -15,7 +15,8 @@ static const char *get(const json_t *object, const char *name)
 
 static const char *number(const json_t *object, const char *name, char *out, size_t size)
 {
-	return out_number((uint64_t)json_integer_value(json_object_get(object, name)), out, size);
+	const json_t *value = json_object_get(object, name);
+	return json_is_null(value) ? "-" : out_number((uint64_t)json_integer_value(value), out, size);
 }
 
 static void print_policy(const json_t *document, int64_t now)

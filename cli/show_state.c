@@ -76,12 +76,16 @@ static json_t *limit_json(const struct live *live, const struct image_limit *lim
 		[IMAGE_ENFORCE] = "enforce", [IMAGE_SHADOW] = "shadow", [IMAGE_DISABLED] = "disabled"};
 	const struct image_counter *first = image_at(live->image, limit->counters.offset);
 	struct stats_limit sum = sum_of(live, limit);
-	json_t *out = json_pack(
-		"{s:o, s:o, s:o, s:s, s:o, s:b}", "name", out_own(image_text(live->image, limit->name)),
-		"match", out_own(image_text(live->image, limit->match_text)), "key",
-		out_own(image_text(live->image, limit->key_text)), "mode", MODE[limit->mode], "sentence",
-		out_own(sentence), "statistics_shared", limit->counters.count > 0 && first->stat == 0);
-#define X(name, help) json_object_set_new(out, #name, json_integer((json_int_t)sum.name));
+	/* it stands last, so alone: nothing is counted */
+	bool uncounted = limit->counters.count > 0 && first->what == IMAGE_BANDWIDTH;
+	json_t *out = json_pack("{s:o, s:o, s:o, s:s, s:o, s:b}", "name",
+				out_own(image_text(live->image, limit->name)), "match",
+				out_own(image_text(live->image, limit->match_text)), "key",
+				out_own(image_text(live->image, limit->key_text)), "mode", MODE[limit->mode],
+				"sentence", out_own(sentence), "statistics_shared",
+				limit->counters.count > 0 && first->stat == 0 && !uncounted);
+#define X(name, help)                                                                                        \
+	json_object_set_new(out, #name, uncounted ? json_null() : json_integer((json_int_t)sum.name));
 	STATS_LIMIT(X)
 #undef X
 	return out;

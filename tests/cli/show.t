@@ -12,6 +12,7 @@ limits:
   whole: {match: /w, key: site, rate: 1/hour}
   routed: {match: [/r/a, /r/b], key: [route, ip/24], rate: 1/hour}
   trial: {match: /t, rate: 0/s, mode: shadow}
+  paced: {match: /p, bandwidth: 1MiB/s}
 """)
 T = ("--table", site.table)
 
@@ -48,7 +49,10 @@ is_(left("per-ip", "ip=::ffff:127.0.0.1"), [0], "in another spelling")
 is_(left("per-ip", "127.0.0.9"), [3], "another client")
 key = show("--limit", "per-ip", "--key", "127.0.0.1")["key"][0]
 is_((key["fits"], 50e9 < key["wait_ns"] <= 60e9, 170e9 < key["full_ns"] <= 180e9), (False, True, True), "when the next one fits, and when it is whole")
+paced = d["limits"][6]
+is_((paced["name"], paced["allowed"], paced["refused"], paced["statistics_shared"]), ("paced", None, None, False), "a bandwidth alone counts nothing")
 text = weir("show", *T).stdout
+like(text, "paced                           -            -            -            -\n  paced: /p", "as text: nor shares it a count")
 for part in (f"table     {site.table}\n", f"policy    {site.policy}, generation 1, ", "control   none: edits wait for weir publish\n",
              "per-ip                          3            2            0            0\n", "5 requests decided", "refused          per-ip           127.0.0.1"):
     like(text, part, f"as text: {part.strip()}")
@@ -74,10 +78,6 @@ site.get("/q?a=1&who=x%20y%26", source="127.0.1.4")
 is_(left("asked", "x y&"), [0], "a query parameter")
 site.get("/q", source="127.0.1.5")
 is_(left("asked", "ip=127.0.1.5"), [0], "the address in its place")
-is_([(c["as"], c["remaining"]) for c in show("--limit", "asked", "--key", "127.0.1.5")["key"]], [("query.who=127.0.1.5", 1), ("ip=127.0.1.5", 0)],
-    "an address may be either")
-site.get("/w", source="127.0.1.6")
-is_(left("whole", "site"), [0], "the site's one counter")
 for word in "who=bob", "WHO=bob", "header.x-who=bob", "host=bob":
     r = weir("show", "--limit", "asked", "--key", word, *T)
     is_((r.returncode, r.stderr), (2, f"weir: '{word}' cannot stand in the key query.who: KIND=VALUE names the kind as the key does\n"), f"{word}: a kind that the key has not")
@@ -86,6 +86,10 @@ is_((r.returncode, r.stderr), (0, "weir: no part of the key is called 'whom': al
 for word in "query.who=who=bob", "Ym9i==", "a b=c":
     r = weir("show", "--limit", "asked", "--key", word, *T)
     is_((r.returncode, r.stderr), (0, ""), f"{word}: a value that has a =")
+is_([(c["as"], c["remaining"]) for c in show("--limit", "asked", "--key", "127.0.1.5")["key"]], [("query.who=127.0.1.5", 1), ("ip=127.0.1.5", 0)],
+    "an address may be either")
+site.get("/w", source="127.0.1.6")
+is_(left("whole", "site"), [0], "the site's one counter")
 is_(reset("--limit", "whole", "--key", "site"), 1, "which can be forgotten")
 site.get("/r/b", source="127.0.2.7")
 is_(left("routed", "/r/b", "127.0.2.0/24"), [0], "route and masked address, as they are shown")
