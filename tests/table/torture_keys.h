@@ -84,12 +84,18 @@ static void keys_check(struct torture *torture)
 	uint64_t admitted = atomic_load(&torture->book[FLOOD_DENYING].counted);
 	is_u64(rig_stats(&torture->rig[ROOMY]).evicted_live, 0,
 	       "where there is room, no live counter was pushed out");
-	is_u64(rig_stats(&torture->rig[DENYING]).evicted_live, 0, "  nor where new ones are denied");
+	/* What was reserved before is charged even there; most of the time its key is there already. */
+	const struct torture_book *reserved = &torture->book[HELD_DENYING_TOKEN];
+	uint64_t pushed_denying = rig_stats(&torture->rig[DENYING]).evicted_live;
+	uint64_t settled = atomic_load(&reserved->settled) + atomic_load(&reserved->orphaned);
+	ok(pushed_denying <= settled, "  nor, but by settlements, where new ones are denied");
 	ok(no_room > 0 && admitted > 0, "  though it was full");
-	is_u64(atomic_load(&torture->book[FLOOD_DENYING].over), 0, "  and none of its keys was forgotten");
+	ok(atomic_load(&torture->book[FLOOD_DENYING].over) <= pushed_denying,
+	   "  and none of its keys was forgotten otherwise");
 	ok(pushed > 0, "where they are not, live ones were pushed out");
-	note("floods: %" PRIu64 " pushed out; %" PRIu64 " admitted and %" PRIu64 " denied for want of room",
-	     pushed, admitted, no_room);
+	note("floods: %" PRIu64 " pushed out; %" PRIu64 " admitted and %" PRIu64
+	     " denied for want of room; %" PRIu64 " pushed out there by %" PRIu64 " settlements",
+	     pushed, admitted, no_room, pushed_denying, settled);
 }
 
 #endif
