@@ -53,6 +53,11 @@ json_t *counter_json(const struct live *live, const struct flow *flow, const str
 					      "full_ns", duration(now.full_ns)));
 	if (holds)
 		add(out, "held", look.held);
+	else if (look.allowed && !table_peek_room(live->table, &hit->key, counter->row, &live->now))
+		json_object_set_new(out, "no_room",
+				    json_string(table_on_full(live->table, counter->row) == TABLE_DENY
+							? "deny"
+							: "allow"));
 	if (counter->queue) {
 		add(out, "queue", counter->queue);
 		add(out, "waiting", flow_hit_waiting(flow, hit));
@@ -94,8 +99,12 @@ const char *counter_words(const json_t *counter, char *out, size_t size)
 	} else {
 		used = snprintf(out, size, "%llu of %llu%s left", number(counter, "remaining"), limit,
 				is(counter, "total") ? " KiB" : "");
+		const char *no_room = json_string_value(json_object_get(counter, "no_room"));
 		if (held)
 			snprintf(out + used, size - (size_t)used, ", %llu reserved", held);
+		else if (no_room)
+			snprintf(out + used, size - (size_t)used, ", but no room in the table: %s",
+				 strcmp(no_room, "deny") == 0 ? "refused" : "passes uncounted");
 	}
 	return out;
 }

@@ -45,7 +45,9 @@ static void print_counter(const json_t *counter)
 	out_duration(duration(counter, "full_ns"), full, sizeof full);
 	printf("%s%s", duration(counter, "full_ns") ? ", whole again in " : "",
 	       duration(counter, "full_ns") ? full : "");
-	if (is(counter, "fits"))
+	if (json_object_get(counter, "no_room"))
+		printf("\n");
+	else if (is(counter, "fits"))
 		printf("; it fits\n");
 	else if (duration(counter, "wait_ns") == ALGO_NEVER)
 		printf("; it never fits\n");

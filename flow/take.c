@@ -60,6 +60,12 @@ static void foresee(const struct flow *flow, struct flow_hit *hit)
 void take_look(struct flow *flow, struct flow_hit *hit)
 {
 	look(flow, hit);
+	hit->no_room = flow->dry && hit->look.allowed && !read_reserves(hit) &&
+		       !table_peek_room(flow->env->table, &hit->key, row_of(flow, hit), &flow->time);
+	if (hit->no_room) {
+		hit->allowed = table_on_full(flow->env->table, row_of(flow, hit)) != TABLE_DENY;
+		return;
+	}
 	if (flow->dry)
 		foresee(flow, hit);
 	hit->allowed = hit->look.allowed;

@@ -95,6 +95,17 @@ time.sleep(1.5)
 for i in range(20):
     site.get("/", source=f"127.0.1.{i + 1}")
 is_(doctor(), [("wrong", "weir table resize 256k,")], "full, and counters were lost: wrong, with a size")
+before = json.loads(weir("table", "info", "--json", *T).stdout)["live"]
+for wish, said in ("deny", "refused"), ("allow", "passes uncounted"):
+    write(site.policy, "limits: {per-ip: {rate: 20/hour, on_full: %s}}" % wish)
+    is_(weir("publish", site.policy, *T).returncode, 0, f"on_full: {wish}")
+    r = weir("show", "--limit", "per-ip", "--key", "127.0.9.9", *T)
+    like(r.stdout, f"20 of 20 left, but no room in the table: {said}", "show --key says that there is no room")
+    r = weir("explain", "--ip", "127.0.9.9", *T)
+    like(r.stdout, f"20 of 20 left, but no room in the table: {said}\n", "so does explain")
+    like(r.stdout, "verdict     " + {"deny": "REJECTED", "allow": "PASSED"}[wish], "and what comes of it")
+    is_(site.get("/", source="127.0.9.9").status, {"deny": 429, "allow": 200}[wish], "which it does")
+is_(json.loads(weir("table", "info", "--json", *T).stdout)["live"], before, "nothing was pushed out")
 is_(weir("reset", "--all", *T).returncode, 0, "room is made")
 is_(doctor(), [("note", "weir table resize 256k,")], "what was lost then is no fault now")
 is_(site.get("/").status, 200, "and it decides")

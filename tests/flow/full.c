@@ -8,19 +8,20 @@ static const struct {
 	const char *words, *says;
 	uint64_t refused, no_room, cost;
 	uint32_t held; /* tickets */
+	bool foreseen; /* holds are not */
 } rows[] = {
-	{"rate: 5/min, on_full: evict", "PASSED", 0, 0, 1, 0},
-	{"rate: 5/min, on_full: allow", "PASSED", 0, 1, 0, 0},
-	{"rate: 5/min, on_full: deny", "REJECTED", 1, 1, 0, 0},
-	{"rate: 5/min, algorithm: sliding-log, on_full: allow", "PASSED", 0, 1, 0, 0},
-	{"rate: 5/min, algorithm: sliding-log, on_full: deny", "REJECTED", 1, 1, 0, 0},
-	{"rate: 5/min, count: failures, on_full: evict", "PASSED", 0, 0, 0, 1},
-	{"rate: 5/min, count: failures, on_full: allow", "PASSED", 0, 1, 0, 0},
-	{"rate: 5/min, count: failures, on_full: deny", "REJECTED", 1, 1, 0, 0},
-	{"concurrent: 5, on_full: evict", "PASSED", 0, 0, 0, 1},
-	{"concurrent: 5, on_full: allow", "PASSED", 0, 1, 0, 0},
-	{"concurrent: 5, on_full: deny", "REJECTED", 1, 1, 0, 0},
-	{"rate: 5/min, on_full: deny, mode: shadow", "REJECTED_SHADOW", 0, 1, 0, 0},
+	{"rate: 5/min, on_full: evict", "PASSED", 0, 0, 1, 0, true},
+	{"rate: 5/min, on_full: allow", "PASSED", 0, 1, 0, 0, true},
+	{"rate: 5/min, on_full: deny", "REJECTED", 1, 1, 0, 0, true},
+	{"rate: 5/min, algorithm: sliding-log, on_full: allow", "PASSED", 0, 1, 0, 0, true},
+	{"rate: 5/min, algorithm: sliding-log, on_full: deny", "REJECTED", 1, 1, 0, 0, true},
+	{"rate: 5/min, count: failures, on_full: evict", "PASSED", 0, 0, 0, 1, false},
+	{"rate: 5/min, count: failures, on_full: allow", "PASSED", 0, 1, 0, 0, false},
+	{"rate: 5/min, count: failures, on_full: deny", "REJECTED", 1, 1, 0, 0, false},
+	{"concurrent: 5, on_full: evict", "PASSED", 0, 0, 0, 1, false},
+	{"concurrent: 5, on_full: allow", "PASSED", 0, 1, 0, 0, false},
+	{"concurrent: 5, on_full: deny", "REJECTED", 1, 1, 0, 0, false},
+	{"rate: 5/min, on_full: deny, mode: shadow", "REJECTED_SHADOW", 0, 1, 0, 0, true},
 };
 
 static void fill(struct world *world)
@@ -30,6 +31,15 @@ static void fill(struct world *world)
 		snprintf(line, sizeof line, "GET /fill from 10.%u.%u.1", i / 250, i % 250);
 		world_ask(world, line);
 	}
+}
+
+/* Nothing charged, nothing forgotten. */
+static const char *foresees(struct world *world)
+{
+	struct door door;
+	char room[256];
+	world_read("GET /x from 1.2.3.4", &door, room, sizeof room);
+	return flow_status_word(world_decide(world, &door, true, true)->status);
 }
 
 int main(void)
@@ -43,7 +53,11 @@ int main(void)
 			 "  beside: {match: /x, rate: 5/hour, mode: disabled}\n",
 			 rows[i].words);
 		world_open_sized(&world, policy, UINT64_C(64) << 10);
+		if (rows[i].foreseen)
+			is_str(foresees(&world), "PASSED", "explain: there is room");
 		fill(&world);
+		if (rows[i].foreseen)
+			is_str(foresees(&world), rows[i].says, "explain says what will be");
 		is_str(world_says(&world, "GET /x from 1.2.3.4"), rows[i].says, rows[i].words);
 		is_u64(world.flow->tickets, rows[i].held, "... it holds what was stored");
 		if (world.flow->verdict.action == FLOW_REFUSE) {
