@@ -104,7 +104,9 @@ int run_read_policy(struct run *run)
 	load(run);
 	if (!run->loaded.image && run->to && blame_options(run))
 		return STATUS_USAGE;
-	findings_print(&run->loaded);
+	/* nginx says the warnings too: where nobody wrote the file, that is enough */
+	if (run->file || !run->loaded.image)
+		findings_print(&run->loaded);
 	if (!run->loaded.image && (status = fall_back(run)) != STATUS_FINE)
 		return status;
 	if (!run->loaded.image || run->loaded.image->gateway.routes.count == 0) {

@@ -88,14 +88,17 @@ static void look_for_start(struct serve *serve, uint64_t now)
 	if (is_ready(serve->run)) {
 		serve->serving = true;
 		gateway_note_write(serve->run->table, NULL); /* an earlier one's, that was killed */
+		char *said = policy_findings_text(&serve->run->loaded);
 		serve->control = control_open(
 			&(struct control_options){.policy = serve->run->source,
 						  .table = serve->run->table,
 						  .snapshot = serve->run->snapshot[0] ? serve->run->snapshot
 										      : NULL,
 						  .last_good = serve->run->last_good,
+						  .said = said,
 						  .say = say},
 			why, sizeof why);
+		free(said);
 		if (!serve->control)
 			fprintf(stderr, "weir run: edits will not be followed: %s\n", why);
 		run_print_banner(serve->run);

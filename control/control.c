@@ -77,6 +77,8 @@ struct control *control_open(const struct control_options *options, char *why, s
 		return NULL;
 	}
 	control->options = *options;
+	control->said = options->said ? strdup(options->said) : NULL;
+	control->options.said = NULL; /* the caller's */
 	snprintf(control->policy_path, sizeof control->policy_path, "%s", options->policy);
 	snprintf(control->table_path, sizeof control->table_path, "%s", options->table);
 	int n = options->last_good

@@ -19,6 +19,8 @@ struct control_options {
 	/* Where the table is written down each second, and a last time by control_close; NULL: nowhere. */
 	const char *snapshot;
 	const char *last_good; /* folder for the last good source; NULL: the table's path + ".last-good" */
+	const char *
+		said; /* findings that were told already (policy_findings_text): not again until they change; or NULL */
 	/* What happened, one line without its end each. */
 	void (*say)(void *context, const char *line);
 	void *context;

@@ -63,6 +63,7 @@ edited = open(g.said["policy"]).read().replace("3/min", "30/min")
 write(g.said["policy"], edited)
 ok(wait_until(lambda: g.get()["X-RateLimit-Limit"] == "30"), "the policy that was written for it can be edited")
 is_(stop(g.process), 0, "SIGTERM: exit 0")
+is_(g.log().count("a page with 30 files would not load whole"), 1, "a warning of the policy is told once")
 is_((os.path.exists(g.said["table"]), os.path.exists(g.state)), (False, False), "table and state are gone")
 is_([n for n in os.listdir(os.path.dirname(g.said["table"])) if n.startswith(os.path.basename(g.said["table"]))]
     if os.path.exists(os.path.dirname(g.said["table"])) else [], [], "and everything beside it")
