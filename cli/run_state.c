@@ -114,7 +114,7 @@ int run_check_room(const struct run *run)
 	char folder[PLACE_MAX], why[2 * PLACE_MAX], left[32], all[32];
 	struct statvfs fs;
 	uint64_t need = table_room(&(struct table_options){.size = run->table_size,
-								   .process_slots = table_slots_for(0)}) +
+							   .process_slots = table_slots_for(0)}) +
 			2 * (uint64_t)run->loaded.image->size;
 	if (access(run->table, F_OK) == 0)
 		return STATUS_FINE; /* it has its room already */

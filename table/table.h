@@ -157,7 +157,8 @@ enum table_full { TABLE_EVICT, TABLE_ALLOW, TABLE_DENY };
 enum table_full table_on_full(struct table *table, uint32_t row);
 /* Would a charge find the key's place, or make it one? Writes nothing; for any handle. False: table_charge would say
  * TABLE_NO_ROOM now, were the key's word to be made. Of holds and the cells of a log, which stand elsewhere, it knows nothing. */
-bool table_peek_room(struct table *table, const struct table_key *key, uint32_t row, const struct algo_time *t);
+bool table_peek_room(struct table *table, const struct table_key *key, uint32_t row,
+		     const struct algo_time *t);
 
 /* Undo a charge of a bucket or window made at `charged_at`, by those who keep no ticket. A key that has been evicted
  * since owes nothing. */
