@@ -264,6 +264,8 @@ void flow_wait_turn(struct flow *flow, bool waits);
 void flow_record(struct flow *flow);
 /* A reservation of the hit has been charged, later than the request was recorded. */
 void flow_record_settled(const struct flow *flow, const struct flow_hit *hit);
+/* Of a request that passed: looks at the hits anew for what the answer tells, after some have been settled. */
+void flow_bind_again(struct flow *flow);
 
 /* How many wait for a place of the hit's counter (concurrent with a queue; else 0). A look: takes nothing. */
 uint32_t flow_hit_waiting(const struct flow *flow, const struct flow_hit *hit);

@@ -61,11 +61,22 @@ void flow_wait_turn(struct flow *flow, bool waits)
 
 void flow_responded(struct flow *flow, const struct algo_time *t, const unsigned *statuses, size_t count)
 {
+	bool settled = false;
+
 	for (size_t i = 0; flow->tickets && count && i < flow->hit_count; i++) {
 		struct flow_hit *hit = &flow->hits[i];
 
-		if (hit->held && hit->what != IMAGE_CONCURRENT)
-			end(flow, hit, t, counts(flow, hit, statuses, count));
+		if (!hit->held || hit->what == IMAGE_CONCURRENT)
+			continue;
+		end(flow, hit, t, counts(flow, hit, statuses, count));
+		/* what is left is told as it is now: a success has cost nothing */
+		table_peek_held(flow->env->table, &hit->key,
+				read_counter(flow->env->image, hit->counter)->row, t, hit->cost, &hit->look);
+		settled = true;
+	}
+	if (settled) {
+		flow->time = *t;
+		flow_bind_again(flow);
 	}
 }
 

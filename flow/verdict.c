@@ -122,6 +122,38 @@ static bool refuse(struct flow *flow)
 	return true;
 }
 
+static bool may_bind(const struct flow *flow, const struct flow_hit *hit)
+{
+	return read_enforced(hit) && hit->look.numbers.kind != ALGO_NONE &&
+	       !read_limit(flow->env->image, hit->limit)->shared;
+}
+
+/* The answer to a request that passes describes this one. NULL: none. */
+static void allow(struct flow *flow, const struct flow_hit *binding, const struct algo_report *report)
+{
+	if (!binding)
+		return;
+	bind_to(flow, binding, report);
+	flow->verdict.effective_s = effective_s(&binding->look.numbers, report);
+}
+
+void flow_bind_again(struct flow *flow)
+{
+	const struct flow_hit *binding = NULL;
+	struct algo_report report, smallest = {0};
+
+	for (size_t i = 0; i < flow->hit_count; i++) {
+		if (!may_bind(flow, &flow->hits[i]))
+			continue;
+		flow_hit_report(flow, &flow->hits[i], &report);
+		if (!binding || tighter(&report, &smallest)) {
+			binding = &flow->hits[i];
+			smallest = report;
+		}
+	}
+	allow(flow, binding, &smallest);
+}
+
 static void pass(struct flow *flow)
 {
 	struct flow_verdict *verdict = &flow->verdict;
@@ -147,16 +179,12 @@ static void pass(struct flow *flow)
 		hit->delay_ns = report.delay_ns;
 		if (report.delay_ns > delay_ns)
 			delay_ns = report.delay_ns;
-		if (!read_limit(flow->env->image, hit->limit)->shared &&
-		    (!binding || tighter(&report, &smallest))) {
+		if (may_bind(flow, hit) && (!binding || tighter(&report, &smallest))) {
 			binding = hit;
 			smallest = report;
 		}
 	}
-	if (binding) {
-		bind_to(flow, binding, &smallest);
-		verdict->effective_s = effective_s(&binding->look.numbers, &smallest);
-	}
+	allow(flow, binding, &smallest);
 	if (flow->exempt)
 		verdict->exception = flow->exempt;
 	if (shadow_refused)

@@ -41,7 +41,9 @@ is_(guess(site, "401", 4) + guess(site, "422") + guess(site, "401", 2), 4 * [401
 is_(guess(site, "200"), [429], "now the right one too: it would tell which is right")
 is_(guess(site, "401", source="127.0.0.4"), [401], "another address may guess")
 a = site.post("/login", body=b"200", source="127.0.0.5")
-is_((a["x-ratelimit-remaining"], a["x-ratelimit-limit"]), ("4", "5"), "while it is judged it takes room, and the answer says so")
+is_((a["x-ratelimit-remaining"], a["x-ratelimit-limit"]), ("5", "5"), "a right one's answer says that nothing was used up")
+is_([site.post("/login", body=b, source="127.0.0.5")["x-ratelimit-remaining"] for b in (b"401", b"503", b"200")], ["4", "4", "4"],
+    "a wrong one's that one was, and later ones that it still is")
 site.stop()
 
 site = site_of(LIMIT % ", failure: [200]")

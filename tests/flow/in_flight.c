@@ -211,7 +211,7 @@ static void nothing(void)
 	flow_responded(flow, &t, &status, 1);
 	flow_pace(flow, &pace);
 	is_u64(pace.bytes_per_s + pace.total, 0, "... has no pace");
-	is_u64(flow_pace_take(flow, &t, 5000, &wait), 5120, "... takes as much as it wants");
+	is_u64(flow_pace_take(flow, &t, 5000, 0, &wait), 5120, "... takes as much as it wants");
 	flow_pace_return(flow, &t, 100);
 	flow_end(flow, &t);
 	is_u64(flow->tickets, 0, "... and ends with nothing");
