@@ -251,11 +251,11 @@ char *run_conf_text(const struct run *run)
 	setting(out, "weir_snapshot", run->snapshot[0] ? run->snapshot : "off");
 	fputs("    weir on;\n\n", out);
 	proxying(run->loaded.image, out);
+	in_flight(run->loaded.image, out);
 	upstreams(run->loaded.image, out);
 	fputs("\n", out);
 	server_part(run, out);
 	fputs("}\n", out);
-	in_flight(run->loaded.image, out);
 	if (fclose(out) == 0)
 		return text;
 	free(text);
