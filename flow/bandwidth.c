@@ -136,7 +136,8 @@ static bool charge(struct flow *flow, const struct algo_time *t, uint32_t units,
 			give_back(flow, t, i, t->now, units);
 			return false;
 		case TABLE_NO_ROOM:
-			ns = units * KIB * SECOND / read_counter(flow->env->image, hit->counter)->bytes_per_s;
+			ns = (uint64_t)units * KIB * SECOND /
+			     read_counter(flow->env->image, hit->counter)->bytes_per_s;
 			*alone_ns = ns > *alone_ns ? ns : *alone_ns;
 		}
 	}

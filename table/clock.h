@@ -15,7 +15,7 @@
 
 #define CLOCK_SECOND	 UINT64_C(1000000000)
 #define CLOCK_BELIEF_MAX (UINT64_C(86400) * CLOCK_SECOND) /* of a wall clock that nobody vouches for */
-#define CLOCK_LEAST	 (2 * CLOCK_SECOND)		  /* between boots: no charge was later than that */
+#define CLOCK_LEAST	 (UINT64_C(2) * CLOCK_SECOND)	  /* between boots: no charge was later than that */
 #define CLOCK_EARN	 (UINT64_C(3600) * CLOCK_SECOND)  /* not set for so long: believed as well */
 #define CLOCK_SET	 (CLOCK_SECOND / 2) /* wall against CLOCK_BOOTTIME since the last look: it was set */
 

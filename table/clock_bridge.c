@@ -24,7 +24,7 @@ void clock_bridge(const struct clock_then *then, const struct clock_reading *rea
 		out->offset = then->offset;
 	} else {
 		uint64_t most = reading->synced ? UINT64_MAX : CLOCK_BELIEF_MAX;
-		uint64_t passed = bounded(age, CLOCK_LEAST, most);
+		uint64_t passed = bounded(age, (far)CLOCK_LEAST, most);
 		out->believed = reading->synced;
 		out->now = bounded((far)then->time + passed, 0, last);
 		out->offset = (int64_t)((far)out->now - reading->boottime);

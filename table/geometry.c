@@ -79,7 +79,7 @@ enum weir_error geometry_plan(uint64_t size, uint32_t process_slots, struct layo
 
 uint64_t table_room(const struct table_options *options)
 {
-	struct layout_fixed fixed;
+	struct layout_fixed fixed = {0};
 	uint64_t size = options->size ? options->size : TABLE_SIZE_DEFAULT;
 	if (geometry_plan(size, options->process_slots, &fixed, &(struct why){0}) != WEIR_OK)
 		return 0;

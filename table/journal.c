@@ -84,13 +84,19 @@ static size_t differing(const struct snapshot *before, const struct snapshot *af
 	return count;
 }
 
+static bool same_row(const struct snapshot_row *a, const struct snapshot_row *b)
+{
+	return a->generation == b->generation && a->identity == b->identity && a->flags == b->flags &&
+	       memcmp(&a->numbers, &b->numbers, sizeof a->numbers) == 0 && strcmp(a->limit, b->limit) == 0;
+}
+
 static size_t differing_rows(const struct snapshot *before, const struct snapshot *after,
 			     struct snapshot_row *out)
 {
 	size_t count = 0;
 	for (size_t i = 0; i < after->row_count; i++) {
 		const struct snapshot_row *known = snapshot_row(before, after->rows[i].row);
-		if (known && memcmp(known, &after->rows[i], sizeof *known) == 0)
+		if (known && same_row(known, &after->rows[i]))
 			continue;
 		if (out)
 			out[count] = after->rows[i];

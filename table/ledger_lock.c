@@ -122,7 +122,7 @@ static enum weir_error wait_for(int fd, unsigned *timeout_ms)
 			return WEIR_SYSTEM;
 		if (*timeout_ms == 0)
 			return WEIR_BUSY;
-		nanosleep(&(struct timespec){0, PAUSE_MS * 1000000}, NULL);
+		nanosleep(&(struct timespec){0, (long)PAUSE_MS * 1000000}, NULL);
 		*timeout_ms -= *timeout_ms < PAUSE_MS ? *timeout_ms : PAUSE_MS;
 	}
 	return WEIR_OK;

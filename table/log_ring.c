@@ -107,15 +107,12 @@ enum log_found log_find(struct log_view *view, uint32_t row)
 bool log_cell_read(struct log_view *view, uint32_t index, struct log_cell *out)
 {
 	enum probe_found found = PROBE_STALE;
-	out->key = cell_key(view->key, false, index);
-	out->index = index;
+	*out = (struct log_cell){.key = cell_key(view->key, false, index), .index = index};
 	for (unsigned try = 0; found == PROBE_STALE; try++) {
 		if (try == TRIES || recall_stale(view->table))
 			return false;
 		found = cell_find(view->table, &out->key, false, view->row, view->mine, &out->at);
 	}
-	out->end = out->raw = 0;
-	out->lap = out->given = false;
 	/* A row nobody knows is damage: as if it were absent, but replaced in its place (I1). */
 	if (found == PROBE_ABSENT || !out->at.row || out->at.row->numbers.kind != ALGO_SLIDING_LOG)
 		return true;

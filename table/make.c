@@ -101,11 +101,10 @@ static enum weir_error begin(struct making *making, const struct snapshot *ids)
 	error = file_write_all(making->file.fd, &fixed, sizeof fixed, 0, why);
 	if (error != WEIR_OK)
 		return error;
-	if (posix_memalign((void **)&making->table, 64, sizeof *making->table) != 0) {
-		making->table = NULL;
+	void *table = NULL;
+	if (posix_memalign(&table, 64, sizeof *making->table) != 0 || !table)
 		return why_error(why, WEIR_NO_MEMORY, "out of memory");
-	}
-	memset(making->table, 0, sizeof *making->table);
+	making->table = memset(table, 0, sizeof *making->table);
 	making->table->fd = making->file.fd;
 	return open_attach(making->table, why);
 }
