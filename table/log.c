@@ -269,7 +269,7 @@ void log_uncharge(struct table *table, const struct table_key *key, uint32_t row
 		if (found == LOG_OTHER)
 			table_uncharge(table, key, view.row, t,
 				       taken->stamp > period ? taken->stamp - period : 0, cost);
-		if (found != LOG_FOUND || view.count == 0 ||
+		if (found != LOG_FOUND || view.count == 0 || view.count > LOG_HOLES_MAX ||
 		    (view.period == period && taken->stamp <= t->now))
 			return;
 		if (view.slot && view.order == LOG_ORDERED && slot_row(view.w0) == view.row)

@@ -25,8 +25,9 @@ enum table_charge log_charge(struct table *table, const struct table_key *key, u
 			     const struct algo_time *t, uint32_t cost, struct log_taken *taken,
 			     struct table_look *out);
 
-/* Gives back at most `cost` of what was taken: cells that have ended, or are gone, owe nothing. To give back a part
- * of it, say how much; the rest stays, and can be given back later with the same `taken`. */
+/* Gives back at most `cost` of what was taken: cells that have ended, or are gone, owe nothing; and in a log of more than
+ * 1,024 none is given back: it ends in its time. A hole makes every charge read all the cells for as long as a
+ * window, which is some 20 us there and would be 10 ms at 60,000. To give back a part of it, say how much; the rest stays, and can be given back later with the same `taken`. */
 void log_uncharge(struct table *table, const struct table_key *key, uint32_t row, const struct algo_time *t,
 		  const struct log_taken *taken, uint32_t cost);
 

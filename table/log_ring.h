@@ -16,6 +16,7 @@
 #include "table/cell.h"
 
 #define LOG_UNIT	32u
+#define LOG_HOLES_MAX	1024u /* in a larger log nothing is given back: see log_uncharge */
 #define LOG_SHARE_MAX	14u
 #define LOG_GIVEN	15u /* instead of a share: given back; its end is when it was taken */
 #define LOG_EXTRA_BITS	6u

@@ -198,7 +198,7 @@ enum table_charge table_take(struct table *table, const struct table_key *key, u
  * is free. It pushes a live counter out if it must, whatever `on_full` says: it was granted before. For a charged ticket the difference is charged or given back. Once: false if the ticket is not live.
  * Concurrent: only frees. */
 bool table_settle(struct table *table, struct table_ticket *ticket, const struct algo_time *t, uint32_t cost);
-/* The same with a cost of 0: nothing was used. */
+/* The same with a cost of 0: nothing was used. What was charged to a log of more than 1,024 stays charged. */
 bool table_give_back(struct table *table, struct table_ticket *ticket, const struct algo_time *t);
 /* Charges what has been reserved for longer than 60 s by this handle, as if it had been settled at its own cost (T10;
  * concurrent tickets are left alone). Cheap; the door calls it with each decision, and once a second when idle. */
