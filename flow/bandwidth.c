@@ -47,11 +47,6 @@ void flow_pace(struct flow *flow, struct flow_pace *out)
 	}
 }
 
-static uint32_t row_of(const struct flow *flow, const struct flow_hit *hit)
-{
-	return read_counter(flow->env->image, hit->counter)->row;
-}
-
 static uint32_t smaller(uint32_t a, uint32_t b)
 {
 	return a < b ? a : b;
@@ -72,7 +67,7 @@ static uint32_t available(struct flow *flow, const struct algo_time *t, uint32_t
 
 		if (!applies(flow, hit, IMAGE_TOTAL))
 			continue;
-		table_peek(flow->env->table, &hit->key, row_of(flow, hit), t, 1, &look);
+		table_peek(flow->env->table, &hit->key, read_row(flow, hit), t, 1, &look);
 		if (look.numbers.kind == ALGO_NONE) /* the table cannot say: it will not hold it either */
 			continue;
 		table_describe(&look, t, 1, false, &report);
@@ -95,8 +90,8 @@ static void give_back(struct flow *flow, const struct algo_time *t, size_t befor
 {
 	for (size_t i = 0; units && i < before; i++)
 		if (applies(flow, &flow->hits[i], IMAGE_TOTAL))
-			table_uncharge(flow->env->table, &flow->hits[i].key, row_of(flow, &flow->hits[i]), t,
-				       at, units < ALGO_BURST_MAX ? (uint32_t)units : ALGO_BURST_MAX);
+			table_uncharge(flow->env->table, &flow->hits[i].key, read_row(flow, &flow->hits[i]),
+				       t, at, units < ALGO_BURST_MAX ? (uint32_t)units : ALGO_BURST_MAX);
 }
 
 /* A bucket charged as of when it has the room owes as much as if it had gone below zero now. */
@@ -106,7 +101,7 @@ static enum table_charge charge_one(struct flow *flow, const struct flow_hit *hi
 	struct algo_time at = *t;
 	struct table_look look;
 	struct algo_report report;
-	enum table_charge charged = table_charge(flow->env->table, &hit->key, row_of(flow, hit), t, units,
+	enum table_charge charged = table_charge(flow->env->table, &hit->key, read_row(flow, hit), t, units,
 						 &look);
 
 	if (charged != TABLE_REFUSED)
@@ -115,7 +110,7 @@ static enum table_charge charge_one(struct flow *flow, const struct flow_hit *hi
 	if (report.wait_ns > early_ns)
 		return TABLE_REFUSED;
 	at.now += report.wait_ns;
-	return table_charge(flow->env->table, &hit->key, row_of(flow, hit), &at, units, &look);
+	return table_charge(flow->env->table, &hit->key, read_row(flow, hit), &at, units, &look);
 }
 
 /* From all totals, or none. *alone_ns: what the units take at the pace of a total that could not hold them. */

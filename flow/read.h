@@ -36,6 +36,12 @@ static inline bool read_paces(const struct flow_hit *hit)
 	return hit->what >= IMAGE_BANDWIDTH;
 }
 
+/* The ledger row of the hit's counter. */
+static inline uint32_t read_row(const struct flow *flow, const struct flow_hit *hit)
+{
+	return read_counter(flow->env->image, hit->counter)->row;
+}
+
 /* The hit takes part, refuses, is charged before the request may pass. */
 static inline bool read_enforced(const struct flow_hit *hit)
 {

@@ -70,8 +70,7 @@ void flow_responded(struct flow *flow, const struct algo_time *t, const unsigned
 			continue;
 		end(flow, hit, t, counts(flow, hit, statuses, count));
 		/* what is left is told as it is now: a success has cost nothing */
-		table_peek_held(flow->env->table, &hit->key,
-				read_counter(flow->env->image, hit->counter)->row, t, hit->cost, &hit->look);
+		table_peek_held(flow->env->table, &hit->key, read_row(flow, hit), t, hit->cost, &hit->look);
 		settled = true;
 	}
 	if (settled) {

@@ -8,11 +8,6 @@
  */
 #include "flow/take.h"
 
-static uint32_t row_of(const struct flow *flow, const struct flow_hit *hit)
-{
-	return read_counter(flow->env->image, hit->counter)->row;
-}
-
 /* What it takes is more than a word can say, so that giving it back needs a ticket. */
 static bool needs_ticket(const struct flow *flow, const struct flow_hit *hit)
 {
@@ -23,10 +18,10 @@ static bool needs_ticket(const struct flow *flow, const struct flow_hit *hit)
 static void look(struct flow *flow, struct flow_hit *hit)
 {
 	if (read_reserves(hit))
-		table_peek_held(flow->env->table, &hit->key, row_of(flow, hit), &flow->time, hit->cost,
+		table_peek_held(flow->env->table, &hit->key, read_row(flow, hit), &flow->time, hit->cost,
 				&hit->look);
 	else
-		table_peek(flow->env->table, &hit->key, row_of(flow, hit), &flow->time, hit->cost,
+		table_peek(flow->env->table, &hit->key, read_row(flow, hit), &flow->time, hit->cost,
 			   &hit->look);
 }
 
@@ -61,9 +56,9 @@ void take_look(struct flow *flow, struct flow_hit *hit)
 {
 	look(flow, hit);
 	hit->no_room = flow->dry && hit->look.allowed && !read_reserves(hit) &&
-		       !table_peek_room(flow->env->table, &hit->key, row_of(flow, hit), &flow->time);
+		       !table_peek_room(flow->env->table, &hit->key, read_row(flow, hit), &flow->time);
 	if (hit->no_room) {
-		hit->allowed = table_on_full(flow->env->table, row_of(flow, hit)) != TABLE_DENY;
+		hit->allowed = table_on_full(flow->env->table, read_row(flow, hit)) != TABLE_DENY;
 		return;
 	}
 	if (flow->dry)
@@ -75,7 +70,7 @@ void take_hit(struct flow *flow, struct flow_hit *hit, bool alone)
 {
 	struct table *table = flow->env->table;
 	bool reserve = read_reserves(hit);
-	uint32_t row = row_of(flow, hit);
+	uint32_t row = read_row(flow, hit);
 	enum table_charge result;
 
 	if (reserve || (!alone && needs_ticket(flow, hit)))
@@ -101,7 +96,7 @@ void take_back(struct flow *flow, struct flow_hit *hit)
 	if (needs_ticket(flow, hit))
 		table_give_back(flow->env->table, &hit->ticket, &flow->time);
 	else
-		table_uncharge(flow->env->table, &hit->key, row_of(flow, hit), &flow->time, flow->time.now,
+		table_uncharge(flow->env->table, &hit->key, read_row(flow, hit), &flow->time, flow->time.now,
 			       hit->cost);
 	flow->tickets -= hit->held;
 	hit->charged = hit->held = false;
@@ -117,5 +112,5 @@ void take_punish(struct flow *flow, struct flow_hit *hit)
 	if (flow->dry)
 		seen->state = algo_punish(&seen->numbers, seen->state, &flow->time, hit->cost);
 	else
-		table_punish(flow->env->table, &hit->key, row_of(flow, hit), &flow->time, hit->cost, seen);
+		table_punish(flow->env->table, &hit->key, read_row(flow, hit), &flow->time, hit->cost, seen);
 }

@@ -33,11 +33,6 @@ static const struct {
 	[RATE_YEAR] = {"year", UINT64_C(31556952) * RATE_NS_S},
 };
 
-const char *rate_unit_word(enum rate_unit unit)
-{
-	return units[unit].word;
-}
-
 #define SHOWN(text) (int)((text).size < 40 ? (text).size : 40), ((text).data ? (text).data : "")
 
 static bool digit(char c)

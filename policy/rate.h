@@ -36,7 +36,5 @@ bool duration_parse(struct text text, uint64_t *ns, char *why, size_t size);
 /* Digits with at most three decimals from the beginning of *rest, as thousandths; *rest is then what follows. False:
  * none, too many, or too large. */
 bool rate_decimal(struct text *rest, uint64_t *thousandths);
-/* "s", "min" ... */
-const char *rate_unit_word(enum rate_unit unit);
 
 #endif

@@ -23,11 +23,4 @@ enum insert_made insert_try(struct table *table, struct slot_pair *pair, uint64_
 			    const struct ledger_row *mine, uint64_t mark, uint64_t now,
 			    struct insert_claim *out);
 
-/* For a counter; false: begin again (full, too). */
-static inline bool insert_claim(struct table *table, struct slot_pair *pair, uint64_t tag, uint32_t row,
-				const struct ledger_row *mine, uint64_t now, struct insert_claim *out)
-{
-	return insert_try(table, pair, tag, row, mine, 0, now, out) == INSERT_MADE;
-}
-
 #endif

@@ -146,23 +146,10 @@ is_(site.statuses(4, "/account/7"), 3 * [404] + [429], "an answer from the cache
 is_(backend.count - count, 1, "(it was from the cache)")
 site.stop()
 
-upstream = socket.create_server(("127.0.0.1", 0))
-
-
-def websocket():
-    while True:
-        c, _ = upstream.accept()
-        c.recv(4096)
-        c.sendall(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n")
-        threading.Thread(target=lambda c=c: (c.recv(1), c.close()), daemon=True).start()
-
-
-threading.Thread(target=websocket, daemon=True).start()
-site = Site(policy="limits: {sockets: {match: /ws, key: ip, rate: 2/hour, count: failures}}\n",
-            locations="location / { proxy_http_version 1.1; proxy_set_header Upgrade $http_upgrade; proxy_set_header Connection upgrade; "
-            "proxy_pass http://127.0.0.1:%d; }" % upstream.getsockname()[1])
+locations, UPGRADE = websockets()
+site = Site(policy="limits: {sockets: {match: /ws, key: ip, rate: 2/hour, count: failures}}\n", locations=locations)
 wires = [Wire(site.port) for i in range(4)]
-is_([w.get("/ws", "Upgrade: websocket\r\nConnection: Upgrade\r\n").status for w in wires], 4 * [101], "an upgraded connection is a success, at once")
+is_([w.get("/ws", UPGRADE).status for w in wires], 4 * [101], "an upgraded connection is a success, at once")
 [w.close() for w in wires]
 site.check_no_alerts()
 done()

@@ -177,3 +177,23 @@ def logged(site, *words):
     def lines():
         return [l for l in site.access().splitlines() if all(w in l for w in words)]
     return wait_until(lines)
+
+
+def websockets():
+    """A backend that upgrades each connection and holds it until the client goes: the locations that lead there, and their header."""
+    upstream = socket.create_server(("127.0.0.1", 0))
+
+    def hold(c):
+        c.recv(1)
+        c.close()
+
+    def serve():
+        while True:
+            c, _ = upstream.accept()
+            c.recv(4096)
+            c.sendall(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n")
+            threading.Thread(target=hold, args=(c,), daemon=True).start()
+
+    threading.Thread(target=serve, daemon=True).start()
+    return ("location / { proxy_http_version 1.1; proxy_set_header Upgrade $http_upgrade; proxy_set_header Connection upgrade; "
+            f"proxy_pass http://127.0.0.1:{upstream.getsockname()[1]}; }}", "Upgrade: websocket\r\nConnection: Upgrade\r\n")

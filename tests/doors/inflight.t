@@ -114,21 +114,8 @@ site.check_no_alerts()
 site.stop()
 
 # ---- a websocket holds its place while it is open ----
-upstream = socket.create_server(("127.0.0.1", 0))
-
-
-def websocket():
-    while True:
-        c, _ = upstream.accept()
-        c.recv(4096)
-        c.sendall(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n")
-        threading.Thread(target=lambda c=c: (c.recv(1), c.close()), daemon=True).start()
-
-
-threading.Thread(target=websocket, daemon=True).start()
-site = Site(policy=POLICY % 2, locations="location / { proxy_http_version 1.1; proxy_set_header Upgrade $http_upgrade; "
-            "proxy_set_header Connection upgrade; proxy_pass http://127.0.0.1:%d; }" % upstream.getsockname()[1])
-UPGRADE = "Upgrade: websocket\r\nConnection: Upgrade\r\n"
+locations, UPGRADE = websockets()
+site = Site(policy=POLICY % 2, locations=locations)
 wires = [Wire(site.port) for _ in range(2)]
 is_([w.get("/", UPGRADE).status for w in wires], [101, 101], "two websockets are opened")
 third = Wire(site.port)
