@@ -25,6 +25,7 @@
  *                          in units of 2^shift ns, rounded up. algo can say when such a word has recovered,
  *                          rank and share it; whether a cost fits only the table can.
  *   concurrent             never stored; only cells (table/hold.h).
+ *   nginx                  TAT, as a bucket's, in nginx's own steps (algo/limit_req.h).
  */
 #ifndef WEIR_ALGO_ALGO_H
 #define WEIR_ALGO_ALGO_H
@@ -46,7 +47,8 @@
 	X(FIXED_WINDOW, "fixed-window", "N in each window")                                                  \
 	X(SLIDING_WINDOW, "sliding-window", "N in a window that slides: the one before counts in part")      \
 	X(SLIDING_LOG, "sliding-log", "N in every window, wherever it starts")                               \
-	X(CONCURRENT, "concurrent", "N at the same time")
+	X(CONCURRENT, "concurrent", "N at the same time")                                                    \
+	X(LIMIT_REQ, "nginx", "the leaky bucket of nginx's limit_req, to the bit")
 
 enum algo_kind {
 	ALGO_NONE = 0,
@@ -55,6 +57,9 @@ enum algo_kind {
 #undef X
 		ALGO_KIND_COUNT
 };
+
+/* Is what is used kept in cells of the table, not in a word? */
+#define ALGO_IN_CELLS(kind) ((unsigned)(kind) - (unsigned)ALGO_SLIDING_LOG < 2u)
 
 /* Where a window begins and ends. CLOCK: multiples of the period on the wall clock, UTC,
  * counted from Monday 1970-01-05 for whole weeks, else from 1970-01-01. CALENDAR: the next
@@ -74,11 +79,12 @@ enum algo_align {
  * ledger's row on shared memory, so the layout is a file format. */
 struct algo_numbers {
 	uint8_t kind;	    /* enum algo_kind */
-	uint8_t align;	    /* enum algo_align; windows only */
+	uint8_t align;	    /* enum algo_align, windows; enum algo_clock, nginx */
 	uint8_t shift;	    /* bucket: a token is 2^shift units; window: an end tick is 2^shift ns */
 	uint8_t count_bits; /* window: width of the count */
 	uint32_t quantity;  /* N of "N per period", for reading out; the arithmetic does not use it */
-	uint64_t scale;	    /* bucket: units per ns, Q64 (0: never refills); others: period in ns */
+	uint64_t scale;	    /* bucket: units per ns, Q64 (0: never refills); nginx: see enum algo_clock; others:
+			       period in ns */
 	uint64_t capacity;  /* bucket: most debt a request may leave, in units; others: N */
 	union {
 		struct {
@@ -90,6 +96,26 @@ struct algo_numbers {
 		uint64_t zone[2]; /* calendar windows: the clocks they follow (algo/zone.h); 0: UTC */
 	};
 };
+
+/* The two clocks of the kind `nginx`. MS is limit_req itself: time in whole ms, `scale` is what nginx calls rate,
+ * thousandths of a request per second, and a unit is a millionth of a request. NS is the same bucket without the
+ * rounding, for rates that nginx has no word for or does not deliver: a unit is 1 ns, and `scale` the ns that one
+ * request takes; 0: who asks says how long (struct algo_bound). */
+enum algo_clock { ALGO_CLOCK_MS = 0, ALGO_CLOCK_NS };
+
+/* One counter, asked by several with bounds of their own: a zone of nginx has one rate and one excess for each key, and
+ * each limit_req line its burst; limit_conn lines likewise. */
+struct algo_bound {
+	uint32_t burst;	   /* requests beyond the one that pass (nginx: excess may be so many), below ALGO_BURST_MAX;
+			      concurrent: N - 1 */
+	uint32_t at_once;  /* of them so many need not wait; at most burst */
+	uint64_t token_ns; /* what a request takes of a counter on ALGO_CLOCK_NS, 1 us to 366 days; 0: as the counter
+			      says */
+};
+/* The numbers as this asker sees them: from here on step, describe and the others know nothing of bounds. Kinds
+ * nginx and concurrent; others are unchanged. A counter that leaves it to the asker, who does not say either, takes a
+ * second for each. */
+void algo_bounded(const struct algo_numbers *n, const struct algo_bound *bound, struct algo_numbers *out);
 
 /* What time it is. Both are read once per request by the door. */
 struct algo_time {
@@ -139,6 +165,19 @@ bool algo_calendar_window(uint32_t count, uint64_t period_ns, enum algo_align al
 bool algo_sliding_window(uint32_t count, uint64_t period_ns, struct algo_numbers *out);
 bool algo_sliding_log(uint32_t count, uint64_t period_ns, struct algo_numbers *out);
 bool algo_concurrent(uint32_t count, struct algo_numbers *out);
+
+/*   nginx:  limit_req with rate=count r/s (period 1 s, count 1..1000) or r/m (60 s, 1..60000), burst and
+ *           delay=at_once as nginx has them (nodelay: at_once = burst). To the bit: the rate is cut to thousandths of a
+ *           request per second (1r/m is 0.016/s, one in 62.5 s), time to ms, and the first request of a key is free.
+ *           What else could be meant by count per period is limit_req_exact: the same bucket in ns, count
+ *           0 (who asks says the rate) or at least one per year and at most 1,000,000 per s. burst below
+ *           ALGO_BURST_MAX. (ngx_http_limit_req_module, nginx 1.22.1 to 1.31; the same since 2021.) */
+bool algo_limit_req(uint32_t count, uint64_t period_ns, uint32_t burst, uint32_t at_once, struct algo_numbers *out);
+bool algo_limit_req_exact(uint32_t count, uint64_t period_ns, uint32_t burst, uint32_t at_once,
+			  struct algo_numbers *out);
+/* What nginx calls excess, in thousandths of a request, rounded as nginx does: of the request that has just been charged
+ * (`charged`), or that would be. Kind nginx. */
+uint64_t algo_excess(const struct algo_numbers *n, uint64_t state, uint64_t now, bool charged);
 
 /* Would `cost` (0..ALGO_BURST_MAX; 0 always fits a recovered counter) be allowed in `state` at `t`?
  * out->state is the word after charging it. If it is refused, or cost is 0, out->state == state. A

@@ -152,6 +152,17 @@ enum table_charge {
 enum table_charge table_charge(struct table *table, const struct table_key *key, uint32_t row,
 			       const struct algo_time *t, uint32_t cost, struct table_look *out);
 
+/* The same for a counter of the kind nginx, asked with a bound of one's own (cost 1); out->numbers are those of this asker.
+ * A row of another kind is asked as it is, with cost 1. */
+void table_peek_bound(struct table *table, const struct table_key *key, uint32_t row, const struct algo_time *t,
+		      const struct algo_bound *bound, struct table_look *out);
+enum table_charge table_charge_bound(struct table *table, const struct table_key *key, uint32_t row,
+				     const struct algo_time *t, const struct algo_bound *bound,
+				     struct table_look *out);
+/* Undoes table_charge_bound, as table_uncharge does. */
+void table_uncharge_bound(struct table *table, const struct table_key *key, uint32_t row,
+			  const struct algo_time *t, uint64_t charged_at, const struct algo_bound *bound);
+
 /* What a limit wants when a key of it finds no room (the row's flags). */
 enum table_full { TABLE_EVICT, TABLE_ALLOW, TABLE_DENY };
 enum table_full table_on_full(struct table *table, uint32_t row);
@@ -194,6 +205,11 @@ struct table_ticket {
 enum table_charge table_take(struct table *table, const struct table_key *key, uint32_t row,
 			     const struct algo_time *t, uint32_t cost, enum table_how how,
 			     struct table_ticket *ticket, struct table_look *out);
+/* One place of a concurrent counter, where this asker lets bound->burst + 1 be in flight, others of the same
+ * counter perhaps more or fewer. Never more than that beside each other by this asker's count, as above. */
+enum table_charge table_take_bound(struct table *table, const struct table_key *key, uint32_t row,
+				   const struct algo_time *t, const struct algo_bound *bound,
+				   struct table_ticket *ticket, struct table_look *out);
 /* The actual cost is known: `cost` is charged whether it fits or not (a log: as much of it as fits), and what was held
  * is free. It pushes a live counter out if it must, whatever `on_full` says: it was granted before. For a charged ticket the difference is charged or given back. Once: false if the ticket is not live.
  * Concurrent: only frees. */
