@@ -5,6 +5,7 @@
 
 #include "algo/bucket.h"
 #include "algo/concurrent.h"
+#include "algo/limit_req.h"
 #include "algo/log.h"
 #include "algo/sliding.h"
 #include "algo/step.h"
@@ -19,6 +20,9 @@ void step_other(const struct algo_numbers *n, uint64_t state, const struct algo_
 		break;
 	case ALGO_SLIDING_WINDOW:
 		sliding_step(n, state, t->now, cost, out);
+		break;
+	case ALGO_LIMIT_REQ:
+		limit_req_step(n, state, t->now, cost, out);
 		break;
 	default:
 		*out = (struct algo_outcome){.state = state, .allowed = cost == 0};
@@ -40,6 +44,8 @@ uint64_t algo_settle(const struct algo_numbers *n, uint64_t state, const struct 
 		return window_settle(n, state, t, cost);
 	case ALGO_SLIDING_WINDOW:
 		return sliding_settle(n, state, t->now, cost);
+	case ALGO_LIMIT_REQ:
+		return limit_req_settle(n, state, t->now, cost);
 	case ALGO_SLIDING_LOG:
 	case ALGO_CONCURRENT:
 		return state;
@@ -55,6 +61,8 @@ uint64_t algo_punish(const struct algo_numbers *n, uint64_t state, const struct 
 		return window_punish(n, state, t, cost);
 	case ALGO_SLIDING_WINDOW:
 		return sliding_punish(n, state, t->now, cost);
+	case ALGO_LIMIT_REQ:
+		return limit_req_punish(n, state, t->now, cost);
 	case ALGO_SLIDING_LOG:
 	case ALGO_CONCURRENT:
 		return state;
@@ -71,6 +79,8 @@ uint64_t algo_give_back(const struct algo_numbers *n, uint64_t state, const stru
 		return window_give_back(n, state, t, charged_at, cost);
 	case ALGO_SLIDING_WINDOW:
 		return sliding_give_back(n, state, t->now, charged_at, cost);
+	case ALGO_LIMIT_REQ:
+		return limit_req_give_back(n, state, t->now, charged_at, cost);
 	case ALGO_SLIDING_LOG:
 	case ALGO_CONCURRENT:
 		return state;
@@ -95,6 +105,9 @@ void algo_describe(const struct algo_numbers *n, uint64_t state, const struct al
 	case ALGO_CONCURRENT:
 		concurrent_describe(n, cost, out);
 		break;
+	case ALGO_LIMIT_REQ:
+		limit_req_describe(n, state, t->now, cost, charged, out);
+		break;
 	default:
 		bucket_describe(n, state, t->now, cost, charged, out);
 	}
@@ -111,6 +124,8 @@ bool algo_recovered(const struct algo_numbers *n, uint64_t state, uint64_t now)
 		return log_until(n, state) <= now;
 	case ALGO_CONCURRENT:
 		return true;
+	case ALGO_LIMIT_REQ:
+		return state <= limit_req_clock(n, now);
 	default:
 		return state <= bucket_clock(n, now);
 	}
@@ -127,6 +142,8 @@ uint64_t algo_rank(const struct algo_numbers *n, uint64_t state)
 		return log_until(n, state);
 	case ALGO_CONCURRENT:
 		return 0;
+	case ALGO_LIMIT_REQ:
+		return limit_req_rank(n, state);
 	default:
 		return bucket_rank(n, state);
 	}
@@ -145,6 +162,8 @@ static uint64_t used_of(const struct algo_numbers *n, uint64_t state, uint64_t n
 		return now < log_until(n, state);
 	case ALGO_CONCURRENT:
 		return 0;
+	case ALGO_LIMIT_REQ:
+		return limit_req_debt(n, state, now);
 	default:
 		return bucket_debt(state, bucket_clock(n, now));
 	}
@@ -172,9 +191,30 @@ uint64_t algo_window_ns(const struct algo_numbers *n)
 		return n->scale;
 	case ALGO_CONCURRENT:
 		return 0;
+	case ALGO_LIMIT_REQ:
+		return limit_req_window_ns(n);
 	default:
 		return bucket_window_ns(n);
 	}
+}
+
+void algo_bounded(const struct algo_numbers *n, const struct algo_bound *bound, struct algo_numbers *out)
+{
+	switch (n->kind) {
+	case ALGO_LIMIT_REQ:
+		limit_req_bounded(n, bound, out);
+		break;
+	case ALGO_CONCURRENT:
+		concurrent_bounded(n, bound, out);
+		break;
+	default:
+		*out = *n;
+	}
+}
+
+uint64_t algo_excess(const struct algo_numbers *n, uint64_t state, uint64_t now, bool charged)
+{
+	return n->kind == ALGO_LIMIT_REQ ? limit_req_excess(n, state, now, charged) : 0;
 }
 
 bool algo_valid(const struct algo_numbers *n)
@@ -191,6 +231,8 @@ bool algo_valid(const struct algo_numbers *n)
 		return log_valid(n);
 	case ALGO_CONCURRENT:
 		return concurrent_valid(n);
+	case ALGO_LIMIT_REQ:
+		return limit_req_valid(n);
 	default:
 		return false;
 	}

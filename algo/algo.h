@@ -83,9 +83,9 @@ struct algo_numbers {
 	uint8_t shift;	    /* bucket: a token is 2^shift units; window: an end tick is 2^shift ns */
 	uint8_t count_bits; /* window: width of the count */
 	uint32_t quantity;  /* N of "N per period", for reading out; the arithmetic does not use it */
-	uint64_t scale;	    /* bucket: units per ns, Q64 (0: never refills); nginx: see enum algo_clock; others:
+	uint64_t scale; /* bucket: units per ns, Q64 (0: never refills); nginx: see enum algo_clock; others:
 			       period in ns */
-	uint64_t capacity;  /* bucket: most debt a request may leave, in units; others: N */
+	uint64_t capacity; /* bucket: most debt a request may leave, in units; others: N */
 	union {
 		struct {
 			uint64_t at_once; /* leaky bucket: debt that need not wait, in units */
@@ -106,10 +106,12 @@ enum algo_clock { ALGO_CLOCK_MS = 0, ALGO_CLOCK_NS };
 /* One counter, asked by several with bounds of their own: a zone of nginx has one rate and one excess for each key, and
  * each limit_req line its burst; limit_conn lines likewise. */
 struct algo_bound {
-	uint32_t burst;	   /* requests beyond the one that pass (nginx: excess may be so many), below ALGO_BURST_MAX;
+	uint32_t
+		burst; /* requests beyond the one that pass (nginx: excess may be so many), below ALGO_BURST_MAX;
 			      concurrent: N - 1 */
-	uint32_t at_once;  /* of them so many need not wait; at most burst */
-	uint64_t token_ns; /* what a request takes of a counter on ALGO_CLOCK_NS, 1 us to 366 days; 0: as the counter
+	uint32_t at_once; /* of them so many need not wait; at most burst */
+	uint64_t
+		token_ns; /* what a request takes of a counter on ALGO_CLOCK_NS, 1 us to 366 days; 0: as the counter
 			      says */
 };
 /* The numbers as this asker sees them: from here on step, describe and the others know nothing of bounds. Kinds
@@ -166,13 +168,15 @@ bool algo_sliding_window(uint32_t count, uint64_t period_ns, struct algo_numbers
 bool algo_sliding_log(uint32_t count, uint64_t period_ns, struct algo_numbers *out);
 bool algo_concurrent(uint32_t count, struct algo_numbers *out);
 
-/*   nginx:  limit_req with rate=count r/s (period 1 s, count 1..1000) or r/m (60 s, 1..60000), burst and
+/*   nginx:  limit_req with rate=count r/s (period 1 s, count 0..1000) or r/m (60 s, 0..60000), burst and
  *           delay=at_once as nginx has them (nodelay: at_once = burst). To the bit: the rate is cut to thousandths of a
  *           request per second (1r/m is 0.016/s, one in 62.5 s), time to ms, and the first request of a key is free.
  *           What else could be meant by count per period is limit_req_exact: the same bucket in ns, count
- *           0 (who asks says the rate) or at least one per year and at most 1,000,000 per s. burst below
- *           ALGO_BURST_MAX. (ngx_http_limit_req_module, nginx 1.22.1 to 1.31; the same since 2021.) */
-bool algo_limit_req(uint32_t count, uint64_t period_ns, uint32_t burst, uint32_t at_once, struct algo_numbers *out);
+ *           0 (who asks says the rate) or at least one per year and at most 1,000,000 per s; what a request takes
+ *           is cut to whole ns, so never slower than count/period. burst below ALGO_BURST_MAX; one that takes
+ *           longer than 18 years to drain counts as that. (ngx_http_limit_req_module, nginx 1.22.1 to 1.31; the same since 2021.) */
+bool algo_limit_req(uint32_t count, uint64_t period_ns, uint32_t burst, uint32_t at_once,
+		    struct algo_numbers *out);
 bool algo_limit_req_exact(uint32_t count, uint64_t period_ns, uint32_t burst, uint32_t at_once,
 			  struct algo_numbers *out);
 /* What nginx calls excess, in thousandths of a request, rounded as nginx does: of the request that has just been charged
@@ -196,7 +200,8 @@ uint64_t algo_settle(const struct algo_numbers *n, uint64_t state, const struct 
  * full, and ends when it would have; of a sliding one less than a whole unit stays free. Logs: unchanged. */
 uint64_t algo_punish(const struct algo_numbers *n, uint64_t state, const struct algo_time *t, uint32_t cost);
 
-/* Take back `cost` charged at `charged_at` (table time). At once it is all of it. Later, a bucket owes
+/* Take back `cost` charged at `charged_at` (table time). At once it is all of it (nginx: but for what the charge has
+ * rounded up, less than a thousandth of a request). Later, a bucket owes
  * what cannot have drained since: it may have been whole in between, and then more would be given
  * than was taken. A window that has ended owes nothing; the one before a sliding window, what it still weighs. Never
  * below fully recovered. Logs: unchanged. */
@@ -223,7 +228,8 @@ uint64_t algo_rank(const struct algo_numbers *n, uint64_t state);
  * only says where to look; its cells are evicted by their own worth. */
 uint32_t algo_used(const struct algo_numbers *n, uint64_t state, uint64_t now);
 
-/* The same share of use under other numbers: half used stays half used, rounded towards more used.
+/* The same share of use under other numbers: half used stays half used, rounded towards more used; between two of
+ * nginx, the same number of requests, as nginx keeps its excess.
  * A window keeps its end if period and alignment are unchanged, else begins a new one now. It keeps it under
  * the clocks of another zone too: the next window follows those. A sliding window of the same period keeps both its
  * counts; what comes from elsewhere counts in the window that holds now. A log of another N keeps its ring; between

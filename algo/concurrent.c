@@ -17,6 +17,14 @@ void concurrent_describe(const struct algo_numbers *n, uint32_t cost, struct alg
 				    .wait_ns = cost > n->capacity ? ALGO_NEVER : 0};
 }
 
+void concurrent_bounded(const struct algo_numbers *n, const struct algo_bound *bound,
+			struct algo_numbers *out)
+{
+	*out = *n;
+	if (n->capacity) /* else nothing passes, whoever asks */
+		out->capacity = bound->burst < ALGO_LOG_MAX ? bound->burst + 1 : ALGO_LOG_MAX;
+}
+
 bool concurrent_valid(const struct algo_numbers *n)
 {
 	return n->capacity <= ALGO_LOG_MAX;

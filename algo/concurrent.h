@@ -8,6 +8,8 @@
 
 /* As if nothing were in flight. */
 void concurrent_describe(const struct algo_numbers *n, uint32_t cost, struct algo_report *out);
+void concurrent_bounded(const struct algo_numbers *n, const struct algo_bound *bound,
+			struct algo_numbers *out);
 bool concurrent_valid(const struct algo_numbers *n);
 
 #endif

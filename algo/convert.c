@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* convert: a counter carried over when its limit's numbers change: the same share of it stays used. */
 #include "algo/bucket.h"
+#include "algo/limit_req.h"
 #include "algo/log.h"
 #include "algo/sliding.h"
 #include "algo/window.h"
@@ -43,15 +44,11 @@ static uint64_t carried_share(const struct algo_numbers *from, const struct algo
 	case ALGO_SLIDING_WINDOW:
 		return share(sliding_estimate(from, state, now), (wide)from->capacity * from->scale,
 			     to->capacity);
+	case ALGO_LIMIT_REQ:
+		return share(limit_req_debt(from, state, now), from->capacity, to->capacity);
 	default:
 		return share(bucket_debt(state, bucket_clock(from, now)), from->capacity, to->capacity);
 	}
-}
-
-/* Kinds whose use is in cells of the table, not in a word. */
-static bool in_cells(const struct algo_numbers *n)
-{
-	return n->kind == ALGO_SLIDING_LOG || n->kind == ALGO_CONCURRENT;
 }
 
 uint64_t algo_convert(const struct algo_numbers *from, const struct algo_numbers *to, uint64_t state,
@@ -61,10 +58,12 @@ uint64_t algo_convert(const struct algo_numbers *from, const struct algo_numbers
 		return 0;
 	/* A ring's word does not say how many of its cells still count, and cells cannot be made out of a word:
 	 * between a log and another kind nothing is carried, it begins recovered. */
-	if (in_cells(from) || in_cells(to))
+	if (ALGO_IN_CELLS(from->kind) || ALGO_IN_CELLS(to->kind))
 		return from->kind == to->kind ? log_carry(from, to, state) : 0;
 	if (from->kind == ALGO_SLIDING_WINDOW && to->kind == ALGO_SLIDING_WINDOW && from->scale == to->scale)
 		return sliding_carry(from, to, state, t->now);
+	if (from->kind == ALGO_LIMIT_REQ && to->kind == ALGO_LIMIT_REQ)
+		return limit_req_carry(from, to, state, t->now);
 	uint64_t used = carried_share(from, to, state, t->now);
 	if (used == 0) /* of a limit that now lets nothing pass */
 		return 0;
@@ -74,6 +73,8 @@ uint64_t algo_convert(const struct algo_numbers *from, const struct algo_numbers
 				   used < to->capacity ? used : to->capacity);
 	case ALGO_SLIDING_WINDOW:
 		return sliding_word(to, t->now, used);
+	case ALGO_LIMIT_REQ:
+		return limit_req_clock(to, t->now) + used;
 	default:
 		return bucket_clock(to, t->now) + used;
 	}

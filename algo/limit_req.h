@@ -17,7 +17,8 @@
  * bucket's, absent is recovered, and the first free request is the one of capacity burst + 1.
  *
  * Not carried over from nginx: time that goes back. nginx counts it as none (a worker's clock is late) or, by more
- * than a minute, as 1 ms; table time does not go back, and a late clock gives nothing.
+ * than a minute, as 1 ms; table time does not go back, and a late clock gives nothing. Nor what a rate that changes does
+ * to the past: nginx lets a key drain at the new one since `last`, here it is the old one until the word is carried over.
  */
 #ifndef WEIR_ALGO_LIMIT_REQ_H
 #define WEIR_ALGO_LIMIT_REQ_H
@@ -41,17 +42,22 @@ static inline uint64_t limit_req_clock(const struct algo_numbers *n, uint64_t no
 	return n->align == ALGO_CLOCK_MS ? n->scale * (now / 1000000) : now;
 }
 
-/* The operations of algo.h, for this kind. */
+/* The operations of algo.h, for this kind. What is given back at once leaves the rounding of the charge behind: less
+ * than a thousandth of a request. */
 void limit_req_step(const struct algo_numbers *n, uint64_t state, uint64_t now, uint32_t cost,
 		    struct algo_outcome *out);
 uint64_t limit_req_settle(const struct algo_numbers *n, uint64_t state, uint64_t now, uint32_t cost);
 uint64_t limit_req_punish(const struct algo_numbers *n, uint64_t state, uint64_t now, uint32_t cost);
 uint64_t limit_req_give_back(const struct algo_numbers *n, uint64_t state, uint64_t now, uint64_t charged_at,
 			     uint32_t cost);
-void limit_req_describe(const struct algo_numbers *n, uint64_t state, uint64_t now, uint32_t cost, bool charged,
-			struct algo_report *out);
+uint64_t limit_req_excess(const struct algo_numbers *n, uint64_t state, uint64_t now, bool charged);
+void limit_req_bounded(const struct algo_numbers *n, const struct algo_bound *bound,
+		       struct algo_numbers *out);
+void limit_req_describe(const struct algo_numbers *n, uint64_t state, uint64_t now, uint32_t cost,
+			bool charged, struct algo_report *out);
 uint64_t limit_req_rank(const struct algo_numbers *n, uint64_t state);
-uint64_t limit_req_debt(const struct algo_numbers *n, uint64_t state, uint64_t now); /* rounded as nginx does */
+uint64_t limit_req_debt(const struct algo_numbers *n, uint64_t state,
+			uint64_t now); /* rounded as nginx does */
 /* From these numbers to others of the kind: the same excess in requests, as nginx keeps it; a counter whose asker says
  * the rate keeps its time. Rounded towards more. */
 uint64_t limit_req_carry(const struct algo_numbers *from, const struct algo_numbers *to, uint64_t state,
