@@ -61,7 +61,7 @@ $(WEIR): $(CLI_SRC:%.c=$(B)/%.o) $(LIB)
 	@echo "  LINK  $@"
 	$(Q)$(CC) $(WFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-NGX_SRC := $(wildcard doors/nginx/*.c doors/nginx/*.h doors/nginx/config)
+NGX_SRC := $(wildcard doors/nginx/*.[ch] doors/nginx/take/*.[ch] doors/nginx/config)
 $(MODULE): $(LIB) $(NGX_SRC) scripts/nginx-module
 	@echo "  NGX   $@"
 	$(Q)scripts/nginx-module $(B) "$(SAN_$(BUILD)) $(MCX16)"

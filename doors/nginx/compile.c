@@ -7,15 +7,10 @@
  */
 #include "doors/nginx/gate.h"
 
-#include <sys/mman.h>
-
 #include "policy/place.h"
 
 
 static void ngx_http_weir_free_policy(void *data);
-static void ngx_http_weir_unmap(void *data);
-static char *ngx_http_weir_share(ngx_conf_t *cf,
-    ngx_http_weir_main_conf_t *mcf);
 static void ngx_http_weir_report(ngx_conf_t *cf, struct policy *policy);
 
 
@@ -42,18 +37,18 @@ ngx_http_weir_policy(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         return NGX_CONF_ERROR;
     }
 
-    mcf->path.data = ngx_palloc(cf->pool, PLACE_MAX);
-    if (mcf->path.data == NULL) {
+    mcf->realm.path.data = ngx_palloc(cf->pool, PLACE_MAX);
+    if (mcf->realm.path.data == NULL) {
         return NGX_CONF_ERROR;
     }
 
-    if (!policy_absolute_path((char *) path.data, (char *) mcf->path.data,
+    if (!policy_absolute_path((char *) path.data, (char *) mcf->realm.path.data,
                               PLACE_MAX))
     {
         return "has too long a path";
     }
 
-    mcf->path.len = ngx_strlen(mcf->path.data);
+    mcf->realm.path.len = ngx_strlen(mcf->realm.path.data);
 
     cln = ngx_pool_cleanup_add(cf->pool, 0);
     if (cln == NULL) {
@@ -61,7 +56,7 @@ ngx_http_weir_policy(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     ngx_memzero(&options, sizeof(struct policy_options));
-    options.path = (char *) mcf->path.data;
+    options.path = (char *) mcf->realm.path.data;
 
     policy_load(&options, &mcf->policy);
 
@@ -74,39 +69,10 @@ ngx_http_weir_policy(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         return NGX_CONF_ERROR;
     }
 
-    return ngx_http_weir_share(cf, mcf);
-}
+    mcf->realm.image = mcf->policy.image;
+    mcf->realm.directive = "weir_table";
 
-
-static char *
-ngx_http_weir_share(ngx_conf_t *cf, ngx_http_weir_main_conf_t *mcf)
-{
-    ngx_pool_cleanup_t  *cln;
-
-    cln = ngx_pool_cleanup_add(cf->pool, 0);
-    if (cln == NULL) {
-        return NGX_CONF_ERROR;
-    }
-
-    mcf->shared = mmap(NULL, sizeof(ngx_http_weir_shared_t),
-                       PROT_READ|PROT_WRITE, MAP_SHARED|MAP_ANONYMOUS, -1, 0);
-
-    if (mcf->shared == MAP_FAILED) {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, ngx_errno,
-                           "weir: no memory to share among the workers");
-        return NGX_CONF_ERROR;
-    }
-
-    cln->handler = ngx_http_weir_unmap;
-    cln->data = mcf->shared;
-
-    if (ngx_http_weir_lock_init(&mcf->shared->opening) != NGX_OK
-        || ngx_http_weir_lock_init(&mcf->shared->publishing) != NGX_OK)
-    {
-        return "finds no robust locks on this system";
-    }
-
-    return NGX_CONF_OK;
+    return ngx_http_weir_realm_share(cf, &mcf->realm);
 }
 
 
@@ -140,11 +106,4 @@ static void
 ngx_http_weir_free_policy(void *data)
 {
     policy_free(data);
-}
-
-
-static void
-ngx_http_weir_unmap(void *data)
-{
-    (void) munmap(data, sizeof(ngx_http_weir_shared_t));
 }

@@ -110,7 +110,7 @@ ngx_http_weir_postconfiguration(ngx_conf_t *cf)
     mcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_weir_gate_module);
 
     if (!ngx_http_weir_enabled(mcf)) {
-        if (mcf->wanted || mcf->table.len) {
+        if (mcf->wanted || mcf->realm.table.len) {
             ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
                           "weir: \"%s\" needs a policy: "
                           "put \"weir_policy FILE;\" into http{}",
@@ -124,7 +124,7 @@ ngx_http_weir_postconfiguration(ngx_conf_t *cf)
     ngx_conf_init_uint_value(mcf->log_level, NGX_LOG_WARN);
 
     clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
-    mcf->log = clcf->error_log ? clcf->error_log : &cf->cycle->new_log;
+    mcf->realm.log = clcf->error_log ? clcf->error_log : &cf->cycle->new_log;
 
     if (ngx_http_weir_check_variables(cf, mcf->policy.image) != NGX_OK) {
         return NGX_ERROR;
@@ -204,81 +204,16 @@ ngx_http_weir_flag(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 static char *
 ngx_http_weir_table(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
-    off_t                       size;
-    ngx_str_t                  *value;
     ngx_http_weir_main_conf_t  *mcf = conf;
 
-    if (mcf->table.len) {
-        return "is duplicate";
-    }
-
-    value = cf->args->elts;
-
-    if (value[1].len == 0) {
-        return "needs a path";
-    }
-
-    if (ngx_parse_offset(&value[1]) != (off_t) NGX_ERROR) {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "weir: \"%V\" is a size, and stands where the path "
-                           "belongs: write \"weir_table PATH %V\"",
-                           &value[1], &value[1]);
-        return NGX_CONF_ERROR;
-    }
-
-    mcf->table = value[1];
-
-    if (ngx_conf_full_name(cf->cycle, &mcf->table, 0) != NGX_OK) {
-        return NGX_CONF_ERROR;
-    }
-
-    if (cf->args->nelts == 3) {
-        size = ngx_parse_offset(&value[2]);
-
-        if (size == (off_t) NGX_ERROR || (uint64_t) size < TABLE_SIZE_MIN
-            || (uint64_t) size > TABLE_SIZE_MAX)
-        {
-            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                               "weir: table size \"%V\" is not a size from "
-                               "64k to 64g", &value[2]);
-            return NGX_CONF_ERROR;
-        }
-
-        mcf->size = (uint64_t) size;
-    }
-
-    return NGX_CONF_OK;
+    return ngx_http_weir_realm_table(cf, &mcf->realm);
 }
 
-
-/* "off", or where the table's snapshot stands; without it, where policy_kept_path says. */
 
 static char *
 ngx_http_weir_snapshot(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
-    ngx_str_t                  *value;
     ngx_http_weir_main_conf_t  *mcf = conf;
 
-    if (mcf->snapshot.data) {
-        return "is duplicate";
-    }
-
-    value = cf->args->elts;
-
-    if (value[1].len == 0) {
-        return "needs a path, or \"off\"";
-    }
-
-    mcf->snapshot = value[1];
-
-    if (ngx_strcmp(value[1].data, "off") == 0) {
-        mcf->snapshot.len = 0;
-        return NGX_CONF_OK;
-    }
-
-    if (ngx_conf_full_name(cf->cycle, &mcf->snapshot, 0) != NGX_OK) {
-        return NGX_CONF_ERROR;
-    }
-
-    return NGX_CONF_OK;
+    return ngx_http_weir_realm_snapshot(cf, &mcf->realm);
 }

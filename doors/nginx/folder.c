@@ -12,6 +12,8 @@
 
 
 static char *ngx_http_weir_folder_init_conf(ngx_cycle_t *cycle, void *conf);
+static char *ngx_http_weir_folder(ngx_cycle_t *cycle,
+    ngx_http_weir_realm_t *realm);
 
 
 static ngx_core_module_t  ngx_http_weir_folder_module_ctx = {
@@ -40,23 +42,34 @@ ngx_module_t  ngx_http_weir_folder_module = {
 static char *
 ngx_http_weir_folder_init_conf(ngx_cycle_t *cycle, void *conf)
 {
-    char                        why[1024], path[PLACE_MAX];
-    ngx_uid_t                   user;
-    ngx_gid_t                   group;
-    const char                 *table;
-    enum weir_error             error;
-    ngx_core_conf_t            *ccf;
-    ngx_http_weir_main_conf_t  *mcf;
+    ngx_uint_t              n;
+    ngx_http_weir_realm_t  *realms[NGX_HTTP_WEIR_REALMS];
 
     if (ngx_process == NGX_PROCESS_SIGNALLER) {
         return NGX_CONF_OK;
     }
 
-    mcf = ngx_http_cycle_get_module_main_conf(cycle, ngx_http_weir_gate_module);
+    n = ngx_http_weir_realms(cycle, realms);
 
-    if (mcf == NULL || !ngx_http_weir_enabled(mcf)) {
-        return NGX_CONF_OK;
+    while (n) {
+        if (ngx_http_weir_folder(cycle, realms[--n]) != NGX_CONF_OK) {
+            return NGX_CONF_ERROR;
+        }
     }
+
+    return NGX_CONF_OK;
+}
+
+
+static char *
+ngx_http_weir_folder(ngx_cycle_t *cycle, ngx_http_weir_realm_t *realm)
+{
+    char              why[1024], path[PLACE_MAX];
+    ngx_uid_t         user;
+    ngx_gid_t         group;
+    const char       *table;
+    enum weir_error   error;
+    ngx_core_conf_t  *ccf;
 
     ccf = (ngx_core_conf_t *) ngx_get_conf(cycle->conf_ctx, ngx_core_module);
 
@@ -68,11 +81,11 @@ ngx_http_weir_folder_init_conf(ngx_cycle_t *cycle, void *conf)
         group = ccf->group;
     }
 
-    table = ngx_http_weir_table_path(mcf, user, path);
+    table = ngx_http_weir_table_path(realm, user, path);
     if (table == NULL) {
         ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
-                      "weir: the policy's path is too long; "
-                      "name a table: weir_table PATH");
+                      "weir: %V: too long a path; name a table: %s PATH",
+                      &realm->path, realm->directive);
         return NGX_CONF_ERROR;
     }
 
@@ -96,7 +109,7 @@ ngx_http_weir_folder_init_conf(ngx_cycle_t *cycle, void *conf)
         ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
                       "weir: %s: no worker can use it for the table; remove "
                       "it, or correct owner and mode (0700), or name another "
-                      "place: weir_table PATH", why);
+                      "place: %s PATH", why, realm->directive);
         return NGX_CONF_ERROR;
     }
 }

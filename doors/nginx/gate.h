@@ -3,6 +3,7 @@
  * gate: the policy at nginx's own door. What the files of this folder share.
  *
  *   conf.c     directives           compile.c  the policy, while nginx reads its configuration
+ *   realm.c    a table and what is to be in force in it
  *   process.c  a worker starts and ends        leave.c  it is told to end, and has responses to send
  *   publish.c  who puts a policy in force: once per started configuration      lock.c  one worker at a time
  *   world.c    table and image that decide, and when to change them      table.c  the handle
@@ -33,6 +34,9 @@
 #include "policy/policy.h"
 
 
+typedef struct ngx_http_weir_world_s  ngx_http_weir_world_t;
+
+
 /* One page that the workers of one started configuration share with their master. */
 typedef struct {
     pthread_mutex_t              opening;      /* held while the table's file is made */
@@ -44,18 +48,44 @@ typedef struct {
 } ngx_http_weir_shared_t;
 
 
+/*
+ * A realm: a table, and the image that is to be in force in it. There are two at most: the policy's, and that of nginx's own
+ * limits (take/). The first part is configuration, the same in all processes; the second is this process's.
+ */
 typedef struct {
-    ngx_str_t                    path;         /* of the policy, absolute; len 0: no weir_policy */
-    ngx_str_t                    table;        /* len 0: the policy's own (policy_table_path) */
-    uint64_t                     size;
+    ngx_str_t                    path;         /* of the image's source, absolute; len 0: there is none */
+    ngx_str_t                    table;        /* len 0: the source's own (policy_table_path) */
+    uint64_t                     size;         /* of a new table; 0: the usual */
     ngx_str_t                    snapshot;     /* data NULL: where policy_kept_path says; len 0: none */
-    ngx_uint_t                   log_level;
-    struct policy                policy;       /* as compiled at configuration */
+    const char                  *directive;    /* that names another table */
+    const struct image          *image;        /* as compiled at configuration */
     ngx_http_weir_shared_t      *shared;
     ngx_log_t                   *log;          /* of http{} */
-    unsigned                     wanted:1;     /* "weir on" stands somewhere */
+    unsigned                     fixed:1;      /* nobody else publishes in that table: no image but one's own is
+                                                  followed, and the table has the size that is said here */
+
     unsigned                     started:1;    /* this process has published it or seen that another did */
     unsigned                     serving:1;    /* this process answers requests: nothing may hold it up */
+    unsigned                     away:1;       /* the current table's slot has been given back */
+    ngx_http_weir_world_t       *current;      /* NULL: none */
+    time_t                       retry_at;
+    uint64_t                     unmappable;   /* generation word under which the image was bad */
+    struct flow_recorder         recorder;
+} ngx_http_weir_realm_t;
+
+
+static inline ngx_uint_t
+ngx_http_weir_has(const ngx_http_weir_realm_t *realm)
+{
+    return realm->path.len != 0;
+}
+
+
+typedef struct {
+    ngx_http_weir_realm_t        realm;
+    ngx_uint_t                   log_level;
+    struct policy                policy;       /* as compiled at configuration */
+    unsigned                     wanted:1;     /* "weir on" stands somewhere */
 } ngx_http_weir_main_conf_t;
 
 
@@ -63,7 +93,7 @@ typedef struct {
 static inline ngx_uint_t
 ngx_http_weir_enabled(const ngx_http_weir_main_conf_t *mcf)
 {
-    return mcf->path.len != 0;
+    return ngx_http_weir_has(&mcf->realm);
 }
 
 
@@ -82,7 +112,7 @@ typedef struct {
 } ngx_http_weir_table_t;
 
 
-typedef struct {
+struct ngx_http_weir_world_s {
     struct flow_env              env;
     ngx_http_weir_table_t       *table;
     struct policy_image         *image;
@@ -90,7 +120,7 @@ typedef struct {
     size_t                       flow_size;
     ngx_uint_t                   references;
     ngx_queue_t                  queue;        /* of its table's worlds */
-} ngx_http_weir_world_t;
+};
 
 
 /* Where the next line of a header is to be looked for. */
@@ -150,28 +180,36 @@ ngx_http_weir_readable(const ngx_http_request_t *r)
 /* compile.c */
 char *ngx_http_weir_policy(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 
+/* realm.c. What its workers share, while nginx reads its configuration. NGX_CONF_OK, or what a directive says. */
+char *ngx_http_weir_realm_share(ngx_conf_t *cf, ngx_http_weir_realm_t *realm);
+/* `PATH [SIZE]` and `PATH | off` of directives about its table and snapshot. */
+char *ngx_http_weir_realm_table(ngx_conf_t *cf, ngx_http_weir_realm_t *realm);
+char *ngx_http_weir_realm_snapshot(ngx_conf_t *cf, ngx_http_weir_realm_t *realm);
+
 /* table.c. NULL: the log says why, and what happens `otherwise`. One reference. */
-ngx_http_weir_table_t *ngx_http_weir_table_open(ngx_http_weir_main_conf_t *mcf, const char *otherwise);
+ngx_http_weir_table_t *ngx_http_weir_table_open(ngx_http_weir_realm_t *realm, const char *otherwise);
 void ngx_http_weir_table_drop(ngx_http_weir_table_t *table);
 /* Charges what is overdue in any of this worker's tables; how many tickets they hold after that. */
 ngx_uint_t ngx_http_weir_tables_overdue(void);
 /* Where workers of that user have it; `path` has PLACE_MAX bytes. NULL: too long. */
-const char *ngx_http_weir_table_path(ngx_http_weir_main_conf_t *mcf, ngx_uid_t worker, char *path);
+const char *ngx_http_weir_table_path(ngx_http_weir_realm_t *realm, ngx_uid_t worker, char *path);
 
 /* world.c. The world for a request that begins now, or NULL (the log says why); *t: what time it is, read once. */
-ngx_http_weir_world_t *ngx_http_weir_world(ngx_http_weir_main_conf_t *mcf, struct algo_time *t);
+ngx_http_weir_world_t *ngx_http_weir_world(ngx_http_weir_realm_t *realm, struct algo_time *t);
 ngx_http_weir_world_t *ngx_http_weir_world_hold(ngx_http_weir_world_t *world);
 void ngx_http_weir_world_drop(ngx_http_weir_world_t *world);
-void ngx_http_weir_world_close(void);          /* the process ends */
+void ngx_http_weir_world_close(ngx_http_weir_realm_t *realm);    /* the process ends */
 /* The process decides nothing for now and is to end: its slot of the table is free. */
-void ngx_http_weir_world_leave(ngx_http_weir_main_conf_t *mcf);
+void ngx_http_weir_world_leave(ngx_http_weir_realm_t *realm);
 
 /* leave.c. Calls ngx_http_weir_world_leave when the worker is told to exit; _soon: once more, after this round of events. */
-void ngx_http_weir_leave_init(ngx_cycle_t *cycle, ngx_http_weir_main_conf_t *mcf);
+void ngx_http_weir_leave_init(ngx_cycle_t *cycle);
 void ngx_http_weir_leave_soon(void);
 void ngx_http_weir_leave_end(void);
 
-/* process.c */
+/* process.c. Every realm of this configuration; how many. */
+#define NGX_HTTP_WEIR_REALMS  2
+ngx_uint_t ngx_http_weir_realms(ngx_cycle_t *cycle, ngx_http_weir_realm_t **realms);
 ngx_int_t ngx_http_weir_init_process(ngx_cycle_t *cycle);
 void ngx_http_weir_exit_process(ngx_cycle_t *cycle);
 
@@ -183,7 +221,7 @@ void ngx_http_weir_unlock(pthread_mutex_t *lock);
 
 /* publish.c. Publishes if this configuration has not been, or if the table has no policy at all: then `last`, if the
  * process decided with one before. NGX_OK: nothing is left to do. */
-ngx_int_t ngx_http_weir_publish(ngx_http_weir_main_conf_t *mcf, struct table *table, const struct image *last);
+ngx_int_t ngx_http_weir_publish(ngx_http_weir_realm_t *realm, struct table *table, const struct image *last);
 
 /* visit.c. It hangs in a cleanup of the request's pool, where internal redirects do not wipe it. */
 ngx_http_weir_visit_t *ngx_http_weir_visit_find(ngx_http_request_t *r);

@@ -20,7 +20,7 @@ ngx_http_weir_hint(ngx_http_weir_main_conf_t *mcf,
     ngx_http_variable_value_t  *v;
 
     now = (ngx_atomic_uint_t) ngx_time();
-    hinted = mcf->shared->hinted;
+    hinted = mcf->realm.shared->hinted;
 
     if (!visit->in.has_peer || (hinted != 0 && now - hinted < 60)) {
         return;
@@ -39,7 +39,7 @@ ngx_http_weir_hint(ngx_http_weir_main_conf_t *mcf,
         return;
     }
 
-    if (!ngx_atomic_cmp_set(&mcf->shared->hinted, hinted, now)) {
+    if (!ngx_atomic_cmp_set(&mcf->realm.shared->hinted, hinted, now)) {
         return;
     }
 
@@ -55,7 +55,7 @@ ngx_http_weir_hint(ngx_http_weir_main_conf_t *mcf,
 
     (void) address_format(&visit->in.peer, peer);
 
-    ngx_log_error(NGX_LOG_WARN, mcf->log, 0,
+    ngx_log_error(NGX_LOG_WARN, mcf->realm.log, 0,
                   "weir: %s from untrusted %s: all its clients share one "
                   "bucket; if it is your proxy: "
                   "clients: {address: {from: %s, trusted: [%s]}}",

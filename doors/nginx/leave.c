@@ -14,6 +14,7 @@
 
 static void ngx_http_weir_told(ngx_event_t *rev);
 static void ngx_http_weir_left(ngx_event_t *ev);
+static void ngx_http_weir_leave(ngx_cycle_t *cycle);
 
 
 static ngx_connection_t  *ngx_http_weir_idle;
@@ -21,14 +22,14 @@ static ngx_event_t        ngx_http_weir_leaving;
 
 
 void
-ngx_http_weir_leave_init(ngx_cycle_t *cycle, ngx_http_weir_main_conf_t *mcf)
+ngx_http_weir_leave_init(ngx_cycle_t *cycle)
 {
     int                fd;
     ngx_connection_t  *c;
 
     ngx_http_weir_leaving.handler = ngx_http_weir_left;
-    ngx_http_weir_leaving.data = mcf;
-    ngx_http_weir_leaving.log = mcf->log;
+    ngx_http_weir_leaving.data = cycle;
+    ngx_http_weir_leaving.log = cycle->log;
 
     fd = eventfd(0, EFD_CLOEXEC|EFD_NONBLOCK);
 
@@ -43,7 +44,7 @@ ngx_http_weir_leave_init(ngx_cycle_t *cycle, ngx_http_weir_main_conf_t *mcf)
         return;
     }
 
-    c->data = mcf;
+    c->data = cycle;
     c->idle = 1;
     c->read->handler = ngx_http_weir_told;
     c->read->log = cycle->log;
@@ -58,14 +59,14 @@ ngx_http_weir_leave_init(ngx_cycle_t *cycle, ngx_http_weir_main_conf_t *mcf)
 static void
 ngx_http_weir_told(ngx_event_t *rev)
 {
-    ngx_connection_t           *c;
-    ngx_http_weir_main_conf_t  *mcf;
+    ngx_cycle_t       *cycle;
+    ngx_connection_t  *c;
 
     c = rev->data;
-    mcf = c->data;
+    cycle = c->data;
 
     ngx_http_weir_leave_end();
-    ngx_http_weir_world_leave(mcf);
+    ngx_http_weir_leave(cycle);
 }
 
 
@@ -79,7 +80,21 @@ ngx_http_weir_leave_soon(void)
 static void
 ngx_http_weir_left(ngx_event_t *ev)
 {
-    ngx_http_weir_world_leave(ev->data);
+    ngx_http_weir_leave(ev->data);
+}
+
+
+static void
+ngx_http_weir_leave(ngx_cycle_t *cycle)
+{
+    ngx_uint_t              n;
+    ngx_http_weir_realm_t  *realms[NGX_HTTP_WEIR_REALMS];
+
+    n = ngx_http_weir_realms(cycle, realms);
+
+    while (n) {
+        ngx_http_weir_world_leave(realms[--n]);
+    }
 }
 
 

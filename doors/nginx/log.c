@@ -66,7 +66,7 @@ ngx_http_weir_log_decision(ngx_http_weir_main_conf_t *mcf,
     }
 
     if (verdict->status == FLOW_UNLIMITED
-        || mcf->log->log_level < mcf->log_level)
+        || mcf->realm.log->log_level < mcf->log_level)
     {
         return;
     }
@@ -157,7 +157,7 @@ ngx_http_weir_log_count(ngx_http_weir_main_conf_t *mcf,
 
     ngx_http_weir_timer.handler = ngx_http_weir_log_timer;
     ngx_http_weir_timer.data = &ngx_http_weir_dummy;
-    ngx_http_weir_timer.log = mcf->log;
+    ngx_http_weir_timer.log = mcf->realm.log;
     ngx_http_weir_timer.cancelable = 1;
 
     ngx_add_timer(&ngx_http_weir_timer, 1000);
@@ -243,7 +243,7 @@ ngx_http_weir_log_write(ngx_http_weir_tally_t *tally, ngx_uint_t kind)
     name.data = tally->name;
 
     ngx_log_error(ngx_http_weir_log_conf->log_level,
-                  ngx_http_weir_log_conf->log, 0,
+                  ngx_http_weir_log_conf->realm.log, 0,
                   "weir: %s%V%s %s %ui request%s in the last second, "
                   "last: client %s \"%*s\"",
                   kind == NGX_HTTP_WEIR_DENIED ? "the deny list"

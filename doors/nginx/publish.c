@@ -18,7 +18,7 @@ static ngx_uint_t ngx_http_weir_claim(ngx_http_weir_shared_t *shared);
 
 
 ngx_int_t
-ngx_http_weir_publish(ngx_http_weir_main_conf_t *mcf, struct table *table,
+ngx_http_weir_publish(ngx_http_weir_realm_t *realm, struct table *table,
     const struct image *last)
 {
     char                    why[1024];
@@ -27,13 +27,13 @@ ngx_http_weir_publish(ngx_http_weir_main_conf_t *mcf, struct table *table,
     const struct image     *image;
     struct publish_report   report;
 
-    claimed = mcf->started ? 0 : ngx_http_weir_claim(mcf->shared);
+    claimed = realm->started ? 0 : ngx_http_weir_claim(realm->shared);
 
     if (claimed) {
-        image = mcf->policy.image;
+        image = realm->image;
 
     } else {
-        mcf->started = 1;
+        realm->started = 1;
 
         if (table_generation(table) != 0) {
             return NGX_OK;
@@ -41,33 +41,33 @@ ngx_http_weir_publish(ngx_http_weir_main_conf_t *mcf, struct table *table,
 
         /* an empty table, after its file was removed: what has been in force, edits included */
 
-        image = last ? last : mcf->policy.image;
+        image = last ? last : realm->image;
     }
 
-    error = policy_publish_within(table, image, mcf->serving
+    error = policy_publish_within(table, image, realm->serving
                                   ? NGX_HTTP_WEIR_WAIT_SERVING
                                   : NGX_HTTP_WEIR_WAIT_STARTING,
                                   &report, why, sizeof(why));
 
     if (claimed) {
-        mcf->shared->published = (error == WEIR_OK);
-        ngx_http_weir_unlock(&mcf->shared->publishing);
+        realm->shared->published = (error == WEIR_OK);
+        ngx_http_weir_unlock(&realm->shared->publishing);
     }
 
     if (error != WEIR_OK) {
-        ngx_http_weir_complain(mcf->log, why, error,
+        ngx_http_weir_complain(realm->log, why, error,
                                table_generation(table) != 0
                                ? "the policy published before is in force"
                                : "requests pass undecided");
         return NGX_ERROR;
     }
 
-    mcf->started = 1;
+    realm->started = 1;
 
     if (!report.unchanged) {
-        ngx_log_error(NGX_LOG_NOTICE, mcf->log, 0,
+        ngx_log_error(NGX_LOG_NOTICE, realm->log, 0,
                       "weir: published generation %uL of \"%V\": %s",
-                      report.generation, &mcf->path, report.words);
+                      report.generation, &realm->path, report.words);
     }
 
     return NGX_OK;

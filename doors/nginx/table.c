@@ -16,13 +16,13 @@
 
 
 static enum weir_error ngx_http_weir_table_make(
-    ngx_http_weir_main_conf_t *mcf, const struct table_options *options,
+    ngx_http_weir_realm_t *realm, const struct table_options *options,
     struct table **table, char *why, size_t size);
 static const char *ngx_http_weir_table_snapshot(
-    ngx_http_weir_main_conf_t *mcf, const char *table, char *path);
-static void ngx_http_weir_table_tell(ngx_http_weir_main_conf_t *mcf,
+    ngx_http_weir_realm_t *realm, const char *table, char *path);
+static void ngx_http_weir_table_tell(ngx_http_weir_realm_t *realm,
     struct table *table, const char *snapshot);
-static void ngx_http_weir_table_crowded(ngx_http_weir_main_conf_t *mcf,
+static void ngx_http_weir_table_crowded(ngx_http_weir_realm_t *realm,
     struct table *table);
 static uint32_t ngx_http_weir_slots(void);
 
@@ -31,7 +31,7 @@ static ngx_queue_t  ngx_http_weir_tables;
 
 
 ngx_http_weir_table_t *
-ngx_http_weir_table_open(ngx_http_weir_main_conf_t *mcf, const char *otherwise)
+ngx_http_weir_table_open(ngx_http_weir_realm_t *realm, const char *otherwise)
 {
     char                    why[1024], path[PLACE_MAX], snapshot[PLACE_MAX];
     enum weir_error         error;
@@ -39,22 +39,22 @@ ngx_http_weir_table_open(ngx_http_weir_main_conf_t *mcf, const char *otherwise)
     ngx_http_weir_table_t  *table;
 
     ngx_memzero(&options, sizeof(struct table_options));
-    options.size = mcf->size;
+    options.size = realm->size;
     options.create = true;
     options.process_slots = ngx_http_weir_slots();
 
-    options.path = ngx_http_weir_table_path(mcf, geteuid(), path);
+    options.path = ngx_http_weir_table_path(realm, geteuid(), path);
 
     if (options.path == NULL) {
-        ngx_http_weir_complain(mcf->log, "the policy's path is too long",
-                               WEIR_SYSTEM, "name a table: weir_table");
+        ngx_http_weir_complain(realm->log, "too long a path", WEIR_SYSTEM,
+                               "name a table");
         return NULL;
     }
 
-    options.snapshot = ngx_http_weir_table_snapshot(mcf, options.path,
+    options.snapshot = ngx_http_weir_table_snapshot(realm, options.path,
                                                     snapshot);
 
-    table = ngx_alloc(sizeof(ngx_http_weir_table_t), mcf->log);
+    table = ngx_alloc(sizeof(ngx_http_weir_table_t), realm->log);
     if (table == NULL) {
         return NULL;
     }
@@ -62,11 +62,11 @@ ngx_http_weir_table_open(ngx_http_weir_main_conf_t *mcf, const char *otherwise)
     table->references = 1;
     ngx_queue_init(&table->worlds);
 
-    error = ngx_http_weir_table_make(mcf, &options, &table->table, why,
+    error = ngx_http_weir_table_make(realm, &options, &table->table, why,
                                      sizeof(why));
     if (error != WEIR_OK) {
         ngx_free(table);
-        ngx_http_weir_complain(mcf->log, why, error, otherwise);
+        ngx_http_weir_complain(realm->log, why, error, otherwise);
         return NULL;
     }
 
@@ -76,21 +76,21 @@ ngx_http_weir_table_open(ngx_http_weir_main_conf_t *mcf, const char *otherwise)
 
     ngx_queue_insert_tail(&ngx_http_weir_tables, &table->queue);
 
-    ngx_http_weir_table_crowded(mcf, table->table);
+    ngx_http_weir_table_crowded(realm, table->table);
 
     return table;
 }
 
 
 const char *
-ngx_http_weir_table_path(ngx_http_weir_main_conf_t *mcf, ngx_uid_t worker,
+ngx_http_weir_table_path(ngx_http_weir_realm_t *realm, ngx_uid_t worker,
     char *path)
 {
-    if (mcf->table.len) {
-        return (char *) mcf->table.data;
+    if (realm->table.len) {
+        return (char *) realm->table.data;
     }
 
-    return policy_table_path((char *) mcf->path.data, (unsigned) worker, path,
+    return policy_table_path((char *) realm->path.data, (unsigned) worker, path,
                              PLACE_MAX) ? path : NULL;
 }
 
@@ -99,7 +99,7 @@ ngx_http_weir_table_path(ngx_http_weir_main_conf_t *mcf, ngx_uid_t worker,
  * its own, and a file system that has it once would be full. */
 
 static enum weir_error
-ngx_http_weir_table_make(ngx_http_weir_main_conf_t *mcf,
+ngx_http_weir_table_make(ngx_http_weir_realm_t *realm,
     const struct table_options *options, struct table **table, char *why,
     size_t size)
 {
@@ -108,18 +108,18 @@ ngx_http_weir_table_make(ngx_http_weir_main_conf_t *mcf,
 
     missing = access(options->path, F_OK) == -1;
     locked = missing
-             && ngx_http_weir_lock(&mcf->shared->opening, mcf->serving
+             && ngx_http_weir_lock(&realm->shared->opening, realm->serving
                                    ? NGX_HTTP_WEIR_WAIT_SERVING
                                    : NGX_HTTP_WEIR_WAIT_STARTING);
 
     error = table_open(options, table, why, size);
 
     if (locked) {
-        ngx_http_weir_unlock(&mcf->shared->opening);
+        ngx_http_weir_unlock(&realm->shared->opening);
     }
 
     if (missing && error == WEIR_OK && options->snapshot) {
-        ngx_http_weir_table_tell(mcf, *table, options->snapshot);
+        ngx_http_weir_table_tell(realm, *table, options->snapshot);
     }
 
     return error;
@@ -127,11 +127,11 @@ ngx_http_weir_table_make(ngx_http_weir_main_conf_t *mcf,
 
 
 static const char *
-ngx_http_weir_table_snapshot(ngx_http_weir_main_conf_t *mcf,
+ngx_http_weir_table_snapshot(ngx_http_weir_realm_t *realm,
     const char *table, char *path)
 {
-    if (mcf->snapshot.data) {
-        return mcf->snapshot.len ? (char *) mcf->snapshot.data : NULL;
+    if (realm->snapshot.data) {
+        return realm->snapshot.len ? (char *) realm->snapshot.data : NULL;
     }
 
     return policy_kept_path(table, (unsigned) geteuid(), path, PLACE_MAX)
@@ -142,27 +142,27 @@ ngx_http_weir_table_snapshot(ngx_http_weir_main_conf_t *mcf,
 /* What the new table began with: by the one worker of all that made it. */
 
 static void
-ngx_http_weir_table_tell(ngx_http_weir_main_conf_t *mcf, struct table *table,
+ngx_http_weir_table_tell(ngx_http_weir_realm_t *realm, struct table *table,
     const char *snapshot)
 {
     struct table_restored  restored;
 
     if (!table_restored(table, &restored)
-        || !ngx_atomic_cmp_set(&mcf->shared->restored, 0, 1))
+        || !ngx_atomic_cmp_set(&realm->shared->restored, 0, 1))
     {
         return;
     }
 
     if (restored.why[0]) {
         if (access(snapshot, F_OK) == 0) {
-            ngx_log_error(NGX_LOG_WARN, mcf->log, 0,
+            ngx_log_error(NGX_LOG_WARN, realm->log, 0,
                           "weir: the counters begin anew: %s", restored.why);
         }
 
         return;
     }
 
-    ngx_log_error(NGX_LOG_NOTICE, mcf->log, 0,
+    ngx_log_error(NGX_LOG_NOTICE, realm->log, 0,
                   "weir: %uL counters go on from %s, %uL s old; %uL had "
                   "recovered since%s", restored.entries, snapshot,
                   restored.age_ns / 1000000000, restored.expired,
@@ -174,7 +174,7 @@ ngx_http_weir_table_tell(ngx_http_weir_main_conf_t *mcf, struct table *table,
 /* A slot each, for as long as it may still decide or holds something. Once for each configuration. */
 
 static void
-ngx_http_weir_table_crowded(ngx_http_weir_main_conf_t *mcf,
+ngx_http_weir_table_crowded(ngx_http_weir_realm_t *realm,
     struct table *table)
 {
     uint32_t  all, taken;
@@ -182,9 +182,9 @@ ngx_http_weir_table_crowded(ngx_http_weir_main_conf_t *mcf,
     taken = table_slots_taken(table, &all);
 
     if ((uint64_t) taken * 4 >= (uint64_t) all * 3
-        && ngx_atomic_cmp_set(&mcf->shared->crowded, 0, 1))
+        && ngx_atomic_cmp_set(&realm->shared->crowded, 0, 1))
     {
-        ngx_log_error(NGX_LOG_WARN, mcf->log, 0,
+        ngx_log_error(NGX_LOG_WARN, realm->log, 0,
                       "weir: %uD of %uD process slots of the table are taken; "
                       "without one a worker passes everything undecided. "
                       "Old workers keep theirs until their last response has "

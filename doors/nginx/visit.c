@@ -83,7 +83,7 @@ ngx_http_weir_visit_begin(ngx_http_weir_visit_t *visit,
     r = visit->request;
     mcf = ngx_http_get_module_main_conf(r, ngx_http_weir_gate_module);
 
-    world = ngx_http_weir_world(mcf, &t);
+    world = ngx_http_weir_world(&mcf->realm, &t);
 
     if (world == NULL) {
         visit->failed = 1;

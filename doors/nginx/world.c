@@ -15,53 +15,48 @@
 
 
 static ngx_http_weir_world_t *ngx_http_weir_world_open(
-    ngx_http_weir_main_conf_t *mcf, const struct image *last);
+    ngx_http_weir_realm_t *realm, const struct image *last);
 static ngx_http_weir_world_t *ngx_http_weir_world_map(
-    ngx_http_weir_main_conf_t *mcf, ngx_http_weir_table_t *table);
-static void ngx_http_weir_world_follow(ngx_http_weir_main_conf_t *mcf,
+    ngx_http_weir_realm_t *realm, ngx_http_weir_table_t *table);
+static void ngx_http_weir_world_follow(ngx_http_weir_realm_t *realm,
     ngx_http_weir_world_t *world, ngx_uint_t replaced);
-static void ngx_http_weir_world_change(ngx_http_weir_world_t *world);
-static void ngx_http_weir_world_resume(ngx_http_weir_main_conf_t *mcf);
+static void ngx_http_weir_world_change(ngx_http_weir_realm_t *realm,
+    ngx_http_weir_world_t *world);
+static void ngx_http_weir_world_resume(ngx_http_weir_realm_t *realm);
 static void ngx_http_weir_world_keep(ngx_http_weir_table_t *table);
 
 
-static ngx_http_weir_world_t  *ngx_http_weir_current;
-static struct flow_recorder    ngx_http_weir_recorder;
-static ngx_uint_t              ngx_http_weir_away;        /* the current table's slot has been given back */
-static time_t                  ngx_http_weir_retry_at;
-static uint64_t                ngx_http_weir_unmappable;  /* generation word under which the image was bad */
-
-
 ngx_http_weir_world_t *
-ngx_http_weir_world(ngx_http_weir_main_conf_t *mcf, struct algo_time *t)
+ngx_http_weir_world(ngx_http_weir_realm_t *realm, struct algo_time *t)
 {
     ngx_uint_t              replaced;
     ngx_http_weir_world_t  *world;
 
     if (ngx_exiting) {
         ngx_http_weir_leave_soon();
-        ngx_http_weir_world_resume(mcf);
+        ngx_http_weir_world_resume(realm);
     }
 
-    world = ngx_http_weir_current;
+    world = realm->current;
 
     if (world) {
         table_time(world->env.table, t);
         replaced = table_replaced(world->env.table, t->now);
 
-        if (table_generation(world->env.table) == world->seen
-            && mcf->started && !replaced)
+        if ((table_generation(world->env.table) == world->seen || realm->fixed)
+            && realm->started && !replaced)
         {
             return world;
         }
 
-        ngx_http_weir_world_follow(mcf, world, replaced);
+        ngx_http_weir_world_follow(realm, world, replaced);
 
-    } else if (ngx_time() >= ngx_http_weir_retry_at) {
-        ngx_http_weir_world_change(ngx_http_weir_world_open(mcf, NULL));
+    } else if (ngx_time() >= realm->retry_at) {
+        ngx_http_weir_world_change(realm,
+                                   ngx_http_weir_world_open(realm, NULL));
     }
 
-    world = ngx_http_weir_current;
+    world = realm->current;
 
     if (world) {
         table_time(world->env.table, t);
@@ -74,33 +69,35 @@ ngx_http_weir_world(ngx_http_weir_main_conf_t *mcf, struct algo_time *t)
 /* Another file at the table's path, a configuration not published yet, another generation: in this order. */
 
 static void
-ngx_http_weir_world_follow(ngx_http_weir_main_conf_t *mcf,
+ngx_http_weir_world_follow(ngx_http_weir_realm_t *realm,
     ngx_http_weir_world_t *world, ngx_uint_t replaced)
 {
     uint64_t    generation;
     ngx_uint_t  due;
 
-    due = ngx_time() >= ngx_http_weir_retry_at;
+    due = ngx_time() >= realm->retry_at;
 
     if (replaced && due) {
-        ngx_http_weir_world_change(
-            ngx_http_weir_world_open(mcf, world->env.image));
+        ngx_http_weir_world_change(realm,
+            ngx_http_weir_world_open(realm, world->env.image));
         return;
     }
 
-    if (!mcf->started && due
-        && ngx_http_weir_publish(mcf, world->env.table, world->env.image)
+    if (!realm->started && due
+        && ngx_http_weir_publish(realm, world->env.table, world->env.image)
            != NGX_OK)
     {
-        ngx_http_weir_retry_at = ngx_time() + NGX_HTTP_WEIR_RETRY;
+        realm->retry_at = ngx_time() + NGX_HTTP_WEIR_RETRY;
     }
 
     generation = table_generation(world->env.table);
 
-    if (generation != world->seen
-        && (generation != ngx_http_weir_unmappable || due))
+    if (!realm->fixed && generation != world->seen
+        && (generation != realm->unmappable || due))
     {
-        ngx_http_weir_world_change(ngx_http_weir_world_map(mcf, world->table));
+        ngx_http_weir_world_change(realm,
+                                   ngx_http_weir_world_map(realm,
+                                                           world->table));
     }
 }
 
@@ -108,16 +105,16 @@ ngx_http_weir_world_follow(ngx_http_weir_main_conf_t *mcf,
 /* A table opened, a policy in it, and that mapped. NULL: said why, try later. */
 
 static ngx_http_weir_world_t *
-ngx_http_weir_world_open(ngx_http_weir_main_conf_t *mcf,
+ngx_http_weir_world_open(ngx_http_weir_realm_t *realm,
     const struct image *last)
 {
     ngx_int_t               rc;
     ngx_http_weir_table_t  *table;
     ngx_http_weir_world_t  *world;
 
-    ngx_http_weir_retry_at = ngx_time() + NGX_HTTP_WEIR_RETRY;
+    realm->retry_at = ngx_time() + NGX_HTTP_WEIR_RETRY;
 
-    table = ngx_http_weir_table_open(mcf, last
+    table = ngx_http_weir_table_open(realm, last
                                      ? "deciding goes on in the old table"
                                      : "requests pass undecided");
     if (table == NULL) {
@@ -125,13 +122,13 @@ ngx_http_weir_world_open(ngx_http_weir_main_conf_t *mcf,
     }
 
     world = NULL;
-    rc = ngx_http_weir_publish(mcf, table->table, last);
+    rc = ngx_http_weir_publish(realm, table->table, last);
 
     if (rc == NGX_OK || table_generation(table->table) != 0) {
-        world = ngx_http_weir_world_map(mcf, table);
+        world = ngx_http_weir_world_map(realm, table);
 
         if (world && rc == NGX_OK) {
-            ngx_http_weir_retry_at = 0;
+            realm->retry_at = 0;
         }
     }
 
@@ -144,7 +141,7 @@ ngx_http_weir_world_open(ngx_http_weir_main_conf_t *mcf,
 /* The image that is published now. On failure NULL, and the last good one remains in force. */
 
 static ngx_http_weir_world_t *
-ngx_http_weir_world_map(ngx_http_weir_main_conf_t *mcf,
+ngx_http_weir_world_map(ngx_http_weir_realm_t *realm,
     ngx_http_weir_table_t *table)
 {
     char                    why[1024];
@@ -153,7 +150,7 @@ ngx_http_weir_world_map(ngx_http_weir_main_conf_t *mcf,
     struct policy_image    *image;
     ngx_http_weir_world_t  *world;
 
-    world = ngx_alloc(sizeof(ngx_http_weir_world_t), mcf->log);
+    world = ngx_alloc(sizeof(ngx_http_weir_world_t), realm->log);
     if (world == NULL) {
         return NULL;
     }
@@ -165,26 +162,26 @@ ngx_http_weir_world_map(ngx_http_weir_main_conf_t *mcf,
     if (error != WEIR_OK) {
         ngx_free(world);
 
-        ngx_http_weir_retry_at = ngx_time() + NGX_HTTP_WEIR_RETRY;
+        realm->retry_at = ngx_time() + NGX_HTTP_WEIR_RETRY;
 
-        if (ngx_http_weir_unmappable != seen) {
-            ngx_http_weir_unmappable = seen;
+        if (realm->unmappable != seen) {
+            realm->unmappable = seen;
             stats_add(&stats_process(table->table)->policy_errors, 1);
         }
 
-        ngx_http_weir_complain(mcf->log, why, error, ngx_http_weir_current
+        ngx_http_weir_complain(realm->log, why, error, realm->current
                                ? "the last good policy remains in force"
                                : "requests pass undecided");
         return NULL;
     }
 
-    ngx_http_weir_unmappable = 0;
+    realm->unmappable = 0;
 
     table->references++;
 
     world->env.table = table->table;
     world->env.image = image->image;
-    world->env.recorder = &ngx_http_weir_recorder;
+    world->env.recorder = &realm->recorder;
     world->table = table;
     world->image = image;
     world->seen = seen;
@@ -195,7 +192,7 @@ ngx_http_weir_world_map(ngx_http_weir_main_conf_t *mcf,
     ngx_http_weir_world_keep(table);
 
     if (!ngx_exiting) {
-        ngx_log_error(NGX_LOG_NOTICE, mcf->log, 0,
+        ngx_log_error(NGX_LOG_NOTICE, realm->log, 0,
                       "weir: policy generation %uL is in force",
                       image->image->generation);
     }
@@ -205,11 +202,12 @@ ngx_http_weir_world_map(ngx_http_weir_main_conf_t *mcf,
 
 
 static void
-ngx_http_weir_world_change(ngx_http_weir_world_t *world)
+ngx_http_weir_world_change(ngx_http_weir_realm_t *realm,
+    ngx_http_weir_world_t *world)
 {
     if (world) {
-        ngx_http_weir_world_close();
-        ngx_http_weir_current = world;
+        ngx_http_weir_world_close(realm);
+        realm->current = world;
     }
 }
 
@@ -235,13 +233,13 @@ ngx_http_weir_world_keep(ngx_http_weir_table_t *table)
  * those that wait (table_stay) or hold something go on as before. */
 
 void
-ngx_http_weir_world_leave(ngx_http_weir_main_conf_t *mcf)
+ngx_http_weir_world_leave(ngx_http_weir_realm_t *realm)
 {
-    mcf->started = 1;    /* it is too late to publish this configuration */
+    realm->started = 1;    /* it is too late to publish this configuration */
 
-    if (ngx_http_weir_current) {
-        table_retire(ngx_http_weir_current->env.table);
-        ngx_http_weir_away = 1;
+    if (realm->current) {
+        table_retire(realm->current->env.table);
+        realm->away = 1;
     }
 }
 
@@ -250,13 +248,13 @@ ngx_http_weir_world_leave(ngx_http_weir_main_conf_t *mcf)
  * as at the start. If another policy is in force, that one is mapped: nothing may have kept the old image's rows meanwhile. */
 
 static void
-ngx_http_weir_world_resume(ngx_http_weir_main_conf_t *mcf)
+ngx_http_weir_world_resume(ngx_http_weir_realm_t *realm)
 {
     ngx_http_weir_world_t  *world;
 
-    world = ngx_http_weir_current;
+    world = realm->current;
 
-    if (world == NULL || !ngx_http_weir_away) {
+    if (world == NULL || !realm->away) {
         return;
     }
 
@@ -265,22 +263,22 @@ ngx_http_weir_world_resume(ngx_http_weir_main_conf_t *mcf)
         if (table_generation(world->env.table)
             == world->image->image->generation)
         {
-            ngx_http_weir_away = 0;
+            realm->away = 0;
             return;
         }
 
-        world = ngx_http_weir_world_map(mcf, world->table);
+        world = ngx_http_weir_world_map(realm, world->table);
 
         if (world) {
-            ngx_http_weir_world_change(world);
+            ngx_http_weir_world_change(realm, world);
             return;
         }
 
-        world = ngx_http_weir_current;
+        world = realm->current;
     }
 
     table_retire(world->env.table);
-    ngx_http_weir_world_close();
+    ngx_http_weir_world_close(realm);
 }
 
 
@@ -310,11 +308,11 @@ ngx_http_weir_world_drop(ngx_http_weir_world_t *world)
 
 
 void
-ngx_http_weir_world_close(void)
+ngx_http_weir_world_close(ngx_http_weir_realm_t *realm)
 {
-    if (ngx_http_weir_current) {
-        ngx_http_weir_world_drop(ngx_http_weir_current);
-        ngx_http_weir_current = NULL;
-        ngx_http_weir_away = 0;
+    if (realm->current) {
+        ngx_http_weir_world_drop(realm->current);
+        realm->current = NULL;
+        realm->away = 0;
     }
 }

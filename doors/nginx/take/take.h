@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * take: nginx's own limits, limit_req and limit_conn, served by weir's table. What the files of this folder share.
+ *
+ *   conf.c      the module; locations, merging    lines.c    limit_req and limit_conn
+ *   zones.c     limit_req_zone, limit_conn_zone   compile.c  zones as the image of a realm, when all has been read
+ *   decide.c    PREACCESS: first requests, which may wait, then connections
+ *   requests.c  limit_req        connections.c  limit_conn       key.c  a zone's key, its counter, its rate
+ *   log.c       nginx's lines, sampled if asked   tell.c  statistics, recent refusals
+ *   headers.c   rate headers, if asked            release.c  what a request holds until it ends
+ *
+ * This module stands before nginx's own two, so that nginx finds its directives first; theirs stay loaded, without
+ * a limit. Their variables $limit_req_status and $limit_conn_status say what is written into the request here.
+ */
+#ifndef WEIR_DOORS_NGINX_TAKE_TAKE_H
+#define WEIR_DOORS_NGINX_TAKE_TAKE_H
+
+#include "doors/nginx/gate.h"
+
+
+/* Of r->main->limit_req_status and limit_conn_status (nginx 1.17.6 and later). */
+#define NGX_HTTP_WEIR_PASSED            1
+#define NGX_HTTP_WEIR_DELAYED           2
+#define NGX_HTTP_WEIR_REJECTED          3
+#define NGX_HTTP_WEIR_DELAYED_DRY_RUN   4
+#define NGX_HTTP_WEIR_REJECTED_DRY_RUN  5
+#define NGX_HTTP_WEIR_CONN_PASSED            1
+#define NGX_HTTP_WEIR_CONN_REJECTED          2
+#define NGX_HTTP_WEIR_CONN_REJECTED_DRY_RUN  3
+
+
+/* One for each limit_req_zone and limit_conn_zone: one counter for each value of its key. */
+typedef struct {
+    ngx_str_t                    name;
+    ngx_http_complex_value_t     key;
+    size_t                       size;         /* as declared, bytes */
+    ngx_str_t                    rate;         /* as written; of connections: empty */
+    ngx_http_complex_value_t    *rate_value;   /* a variable says; NULL: count per period_ns */
+    uint32_t                     count;
+    uint64_t                     period_ns;
+    uint64_t                     token_ns;     /* what a request takes, rounded up; 0: a variable says */
+    uint32_t                     burst;        /* the largest of the lines that use it; of connections N - 1 */
+    u_char                      *file;         /* where it stands */
+    ngx_uint_t                   line;
+    uint32_t                     index;        /* of its limit and counter in the realm's image */
+    unsigned                     connections:1;
+    unsigned                     nginx:1;      /* counted as nginx does, to the bit */
+    unsigned                     address:1;    /* the key is an address in bytes: $binary_remote_addr */
+
+    /* of this process: its counter in the world that decides */
+    ngx_http_weir_world_t       *world;
+    uint32_t                     row;          /* TABLE_ROW_NONE: it is not there */
+    uint32_t                     stat;
+    uint64_t                     identity;
+} ngx_http_weir_zone_t;
+
+
+/* One limit_req or limit_conn. */
+typedef struct {
+    ngx_http_weir_zone_t        *zone;
+    struct algo_bound            bound;
+    ngx_http_complex_value_t    *burst_value;  /* a variable says; NULL: the bound */
+    ngx_uint_t                   status;       /* of its refusals; 0: the location's */
+    unsigned                     nodelay:1;    /* nothing waits, whatever burst a variable says */
+} ngx_http_weir_line_t;
+
+
+typedef struct {
+    ngx_http_weir_realm_t        realm;        /* path is the configuration file's; "" without zones that are used */
+    ngx_array_t                  zones;        /* of ngx_http_weir_zone_t *, in order of declaration */
+    struct image                *image;        /* realm.image, to be freed */
+    unsigned                     headers:1;    /* weir_headers stands somewhere */
+} ngx_http_weir_take_main_conf_t;
+
+
+typedef struct {                               /* the same for requests and for connections */
+    ngx_array_t                  lines;        /* of ngx_http_weir_line_t; elts NULL: as the level above */
+    ngx_uint_t                   status;
+    ngx_uint_t                   log_level;
+    ngx_uint_t                   delay_log_level;
+    ngx_flag_t                   dry_run;
+} ngx_http_weir_limits_t;
+
+
+typedef struct {
+    ngx_http_weir_limits_t       requests;
+    ngx_http_weir_limits_t       connections;
+    ngx_uint_t                   status;       /* weir_limit_status: where none is set; else 503 */
+    ngx_uint_t                   headers;      /* IMAGE_HEADERS_*, and */
+#define NGX_HTTP_WEIR_RETRY_AFTER  (1u << 31)
+    ngx_flag_t                   sample;       /* weir_limit_log_sample */
+} ngx_http_weir_take_loc_conf_t;
+
+
+/* What a request took: hangs in a cleanup of its pool, where internal redirects do not wipe it. */
+typedef struct ngx_http_weir_taken_s  ngx_http_weir_taken_t;
+
+
+/* zones.c */
+char *ngx_http_weir_limit_req_zone(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_http_weir_limit_conn_zone(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+
+/* lines.c */
+char *ngx_http_weir_limit_req(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_http_weir_limit_conn(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+
+/* compile.c. When the whole of http{} has been read: unknown zones are errors, known ones become the realm's image, and
+ * `nginx -t` is told what will change. */
+ngx_int_t ngx_http_weir_take_compile(ngx_conf_t *cf, ngx_http_weir_take_main_conf_t *tmcf);
+
+/* decide.c */
+ngx_int_t ngx_http_weir_take_init(ngx_conf_t *cf);
+
+/* requests.c. NGX_DECLINED: passes, perhaps after *delay ms; else the status to refuse with. */
+ngx_int_t ngx_http_weir_take_requests(ngx_http_request_t *r, ngx_http_weir_take_loc_conf_t *tlcf, ngx_msec_t *delay);
+/* connections.c. NGX_DECLINED or a status. */
+ngx_int_t ngx_http_weir_take_connections(ngx_http_request_t *r, ngx_http_weir_take_loc_conf_t *tlcf);
+
+/* key.c. The value of the zone's key; NGX_DECLINED: it is empty, nothing is limited. */
+ngx_int_t ngx_http_weir_zone_value(ngx_http_request_t *r, ngx_http_weir_zone_t *zone, ngx_str_t *value);
+/* Its counter in that world; NGX_DECLINED: the zone has none there. */
+ngx_int_t ngx_http_weir_zone_counter(ngx_http_weir_world_t *world, ngx_http_weir_zone_t *zone, ngx_str_t *value,
+    struct table_key *key);
+/* The line's bound for this request. NGX_DECLINED: a variable says nothing, so nothing is limited. */
+ngx_int_t ngx_http_weir_line_bound(ngx_http_request_t *r, ngx_http_weir_line_t *line, struct algo_bound *bound);
+
+/* log.c */
+void ngx_http_weir_take_log_request(ngx_http_request_t *r, ngx_http_weir_take_loc_conf_t *tlcf,
+    ngx_http_weir_line_t *line, uint64_t excess, ngx_uint_t delayed);
+void ngx_http_weir_take_log_connection(ngx_http_request_t *r, ngx_http_weir_take_loc_conf_t *tlcf,
+    ngx_http_weir_line_t *line);
+void ngx_http_weir_take_log_flush(void);
+
+/* tell.c. One line of a request that was decided; `what` is one of STATS_LIMIT's sorts. */
+enum ngx_http_weir_told { NGX_HTTP_WEIR_TOLD_ALLOWED, NGX_HTTP_WEIR_TOLD_DELAYED, NGX_HTTP_WEIR_TOLD_REFUSED,
+                          NGX_HTTP_WEIR_TOLD_SHADOW };
+void ngx_http_weir_take_tell(ngx_http_weir_world_t *world, ngx_http_weir_zone_t *zone, ngx_str_t *value,
+    const struct algo_time *t, enum ngx_http_weir_told what, ngx_uint_t charged);
+
+/* release.c. That of the main request, made if it has none; NULL: out of memory. */
+ngx_http_weir_taken_t *ngx_http_weir_taken(ngx_http_request_t *r, ngx_http_weir_world_t *world);
+ngx_http_weir_taken_t *ngx_http_weir_taken_find(ngx_http_request_t *r);
+/* Room for one more place in flight, which ends with the request; NULL: out of memory. */
+struct table_ticket *ngx_http_weir_taken_ticket(ngx_http_request_t *r, ngx_http_weir_taken_t *taken);
+
+/* headers.c. One line's look, for the answer; then, when the header is sent, the fields. */
+ngx_int_t ngx_http_weir_take_note(ngx_http_request_t *r, ngx_http_weir_taken_t *taken, ngx_http_weir_line_t *line,
+    const struct table_look *look, const struct algo_time *t, ngx_uint_t charged, ngx_uint_t headers);
+ngx_int_t ngx_http_weir_take_headers(ngx_http_request_t *r);
+
+
+extern ngx_module_t  ngx_http_weir_take_module;
+
+
+#endif
