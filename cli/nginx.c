@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/module_run.h"
+
 #define MODULE	"ngx_http_weir_module.so"
 #define INSTALL "install it (Debian: apt-get install nginx), or name it with --nginx"
 
@@ -59,24 +61,42 @@ static bool look_for_module(char *out, size_t size)
 	return false;
 }
 
-/* What `nginx -v` says, as a number; 0 if it says nothing of the kind. */
+/* What `nginx -V` says: "nginx version: nginx/1.22.1", of OpenResty "nginx version: openresty/1.21.4.1"; 0 if it
+ * says nothing of the kind. */
+static unsigned version_in(const char *said)
+{
+	static const char *const NAMES[] = {"nginx/", "openresty/"};
+	unsigned major, minor, patch;
+	for (size_t i = 0; said && i < sizeof NAMES / sizeof *NAMES; i++) {
+		const char *text = strstr(said, NAMES[i]);
+		if (text && sscanf(text + strlen(NAMES[i]), "%3u.%3u.%3u", &major, &minor, &patch) == 3)
+			return major * 1000000 + minor * 1000 + patch;
+	}
+	return 0;
+}
+
+static char *ask(const char *binary)
+{
+	int status;
+	return module_run((const char *const[]){binary, "-V", NULL}, &status);
+}
+
 static unsigned ask_version(const char *binary)
 {
-	char command[PLACE_MAX + 32], line[256];
-	unsigned major, minor, patch, version = 0;
-	/* no quoting games: a path with a quote in it is not asked */
-	if (strchr(binary, '\'') ||
-	    snprintf(command, sizeof command, "'%s' -v 2>&1 </dev/null", binary) >= (int)sizeof command)
-		return 0;
-	FILE *pipe = popen(command, "re");
-	while (pipe && fgets(line, sizeof line, pipe)) {
-		const char *text = strstr(line, "nginx/");
-		if (text && sscanf(text, "nginx/%3u.%3u.%3u", &major, &minor, &patch) == 3)
-			version = major * 1000000 + minor * 1000 + patch;
-	}
-	if (pipe)
-		pclose(pipe);
+	char *said = ask(binary);
+	unsigned version = version_in(said);
+	free(said);
 	return version;
+}
+
+char *nginx_arguments(const char *binary)
+{
+	static const char LINE[] = "configure arguments:";
+	char *said = ask(binary), *found = said ? strstr(said, LINE) : NULL, *arguments = NULL;
+	if (found)
+		arguments = strndup(found + strlen(LINE), strcspn(found + strlen(LINE), "\n"));
+	free(said);
+	return arguments;
 }
 
 const char *nginx_version_text(unsigned version, char *out, size_t size)
@@ -85,33 +105,48 @@ const char *nginx_version_text(unsigned version, char *out, size_t size)
 	return out;
 }
 
+/* nginx's own two checks (ngx_add_module), with its words, so that who has met them in a log finds them here. */
 static void compare(struct nginx *nginx)
 {
 	char has[16], wants[16];
-	if (nginx->binary_version == nginx->module_version)
-		return;
 	nginx_version_text(nginx->binary_version, has, sizeof has);
 	nginx_version_text(nginx->module_version, wants, sizeof wants);
-	snprintf(nginx->trouble, sizeof nginx->trouble,
-		 "%s is nginx %s, but the module %s was built for nginx %s", nginx->binary, has,
-		 nginx->module, wants);
+	if (nginx->binary_version != nginx->module_version)
+		snprintf(nginx->trouble, sizeof nginx->trouble,
+			 "%s is nginx %s, but the module %s was built for nginx %s (nginx refuses it: "
+			 "\"version "
+			 "%u instead of %u\")",
+			 nginx->binary, has, nginx->module, wants, nginx->module_version,
+			 nginx->binary_version);
+	else if (nginx->binary_signature[0] && nginx->module_signature[0] &&
+		 strcmp(nginx->binary_signature, nginx->module_signature) != 0)
+		snprintf(nginx->trouble, sizeof nginx->trouble,
+			 "%s is nginx %s with the features %s, but the module %s was built for an nginx %s "
+			 "with "
+			 "%s (nginx refuses it: \"is not binary compatible\")",
+			 nginx->binary, has, nginx->binary_signature, nginx->module, wants,
+			 nginx->module_signature);
+	else
+		return;
 	snprintf(nginx->cure, sizeof nginx->cure,
-		 "build weir again against the headers of nginx %s (Debian: apt-get install nginx-dev, "
-		 "then make), or install nginx %s",
-		 has, wants);
+		 "build the module again for this nginx: weir module build --nginx %s --out %s",
+		 nginx->binary, nginx->module);
 }
 
 bool nginx_find(const char *binary, const char *module, struct nginx *out)
 {
+	struct modulefile file = {0};
 	*out = (struct nginx){0};
 	if (module)
 		snprintf(out->module, sizeof out->module, "%s", module);
 	if (module || look_for_module(out->module, sizeof out->module))
-		out->module_version = modulefile_version(out->module, out->trouble, sizeof out->trouble);
+		modulefile_read(out->module, &file, out->trouble, sizeof out->trouble);
 	else
 		snprintf(out->trouble, sizeof out->trouble, "weir's nginx module " MODULE " is not here");
+	out->module_version = file.version;
+	snprintf(out->module_signature, sizeof out->module_signature, "%s", file.signature);
 	if (out->trouble[0])
-		snprintf(out->cure, sizeof out->cure, "build it (make), or name it with --module");
+		snprintf(out->cure, sizeof out->cure, "build it (make), or: weir module build");
 	if (binary)
 		snprintf(out->binary, sizeof out->binary, "%s", binary);
 	bool found = binary ? is_program(binary)
@@ -127,8 +162,10 @@ bool nginx_find(const char *binary, const char *module, struct nginx *out)
 		snprintf(out->trouble, sizeof out->trouble, "%s is not nginx: `-v` does not say so",
 			 out->binary);
 		snprintf(out->cure, sizeof out->cure, INSTALL);
-	} else if (!out->trouble[0]) {
-		compare(out);
+	} else {
+		modulefile_signature_of_binary(out->binary, out->binary_signature);
+		if (!out->trouble[0])
+			compare(out);
 	}
 	return !out->trouble[0];
 }

@@ -7,13 +7,15 @@
 
 #include <stdbool.h>
 
+#include "cli/modulefile.h"
 #include "policy/place.h"
 
 struct nginx {
 	char binary[PLACE_MAX], module[PLACE_MAX]; /* "" if not found */
 	unsigned binary_version, module_version;   /* 1022001 is 1.22.1; 0: unknown */
+	char binary_signature[MODULEFILE_SIGNATURE], module_signature[MODULEFILE_SIGNATURE]; /* "": unknown */
 	char trouble[3 * PLACE_MAX],
-		cure[512]; /* what keeps them from working together; "" if nothing does */
+		cure[3 * PLACE_MAX]; /* what keeps them from working together; "" if nothing does */
 };
 
 /* Fills *out. `binary` and `module` may name the files; NULL: looked for (nginx in PATH and the usual sbin
@@ -24,8 +26,8 @@ bool nginx_find(const char *binary, const char *module, struct nginx *out);
 /* "1.22.1" */
 const char *nginx_version_text(unsigned version, char *out, size_t size);
 
-/* The nginx version for which the shared object at `path` was built, read from what nginx itself will
- * compare. 0 with a sentence in `why` if it is no nginx module. */
-unsigned modulefile_version(const char *path, char *why, size_t size);
+/* What `nginx -V` says on a line that begins with "configure arguments:", as it is written there; heap, the
+ * caller's. NULL: nothing of the kind. */
+char *nginx_arguments(const char *binary);
 
 #endif
