@@ -118,10 +118,16 @@ static struct image_span compile_key(struct compiler *c, const struct model_limi
 	return span;
 }
 
+/* Can a request meet it through the lists? Zones are met where nginx's locations say so. */
+static bool matched(const struct model *model, const struct model_limit *limit)
+{
+	return model->kind == IMAGE_OF_POLICY && limit->mode != IMAGE_DISABLED;
+}
+
 static void compile_limit(struct compiler *c, uint32_t number, uint32_t respond)
 {
 	const struct model_limit *limit = &c->model->limits[number];
-	bool in_force = limit->mode != IMAGE_DISABLED;
+	bool in_force = matched(c->model, limit);
 	uint64_t identity = compile_key_identity(limit->key_text);
 	struct image_text name = builder_text(&c->builder, limit->name);
 	struct image_text key_text = builder_text(&c->builder, limit->key_text);
@@ -198,7 +204,7 @@ static void compile_index(struct compiler *c)
 	uint64_t most = index_build(&c->builder, c->entries, c->entry_count), total = 0;
 
 	for (size_t i = 0; i < c->model->limit_count; i++)
-		if (c->model->limits[i].mode != IMAGE_DISABLED)
+		if (matched(c->model, &c->model->limits[i]))
 			total += c->model->limits[i].rate_count;
 	if (most > total)
 		most = total;
@@ -255,6 +261,7 @@ static bool compile(struct compiler *c, int64_t compiled_at)
 	image->address_header = address_header;
 	image->ipv6_prefix = model->ipv6_prefix;
 	image->deny_status = model->deny_status;
+	image->kind = model->kind;
 	image->gateway = gateway;
 	return true;
 }

@@ -80,6 +80,7 @@ struct image_span compile_counters(struct compiler *c, const struct model_limit 
 			.bytes_per_s = rate->bytes_per_s,
 			.free_bytes = rate->free_bytes,
 			.zone = builder_text(&c->builder, rate->zone),
+			.written = builder_text(&c->builder, rate->written),
 		};
 
 		((struct image_counter *)builder_at(&c->builder, span.offset))[i] = counter;

@@ -233,7 +233,8 @@ static bool check_counters(struct reader *r, uint32_t number)
 	r->next_counter += limit->counters.count;
 	for (uint32_t i = 0; i < limit->counters.count; i++)
 		if (counters[i].limit != number || !check_what(&counters[i]) ||
-		    !check_shown(r, counters[i].name) || !check_shown(r, counters[i].zone))
+		    !check_shown(r, counters[i].name) || !check_shown(r, counters[i].zone) ||
+		    !check_shown(r, counters[i].written))
 			return unsound(r, "a counter is damaged");
 	return true;
 }
@@ -383,7 +384,7 @@ static bool check_rest(struct reader *r)
 	const struct image_route *routes = image_at(image, image->gateway.routes.offset);
 
 	if (image->address_from > IMAGE_FROM_HEADER || image->ipv6_prefix > 128 ||
-	    image->hits_max > IMAGE_HITS_MAX || image->deny_status < 400 || image->deny_status > 599)
+	    image->kind > IMAGE_OF_ZONES || image->hits_max > IMAGE_HITS_MAX || image->deny_status < 400 || image->deny_status > 599)
 		return unsound(r, "its settings are out of range");
 	if (!check_shown(r, image->source) || !check_shown(r, image->address_header) ||
 	    !check_networks(r, image->trusted) ||

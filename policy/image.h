@@ -16,7 +16,7 @@
 #include "policy/text.h"
 
 #define IMAGE_MAGIC	  UINT64_C(0x31474d4952494557) /* "WEIRIMG1" */
-#define IMAGE_LAYOUT	  3u
+#define IMAGE_LAYOUT	  4u
 #define IMAGE_HITS_MAX	  1024u /* most counters one request may meet: checked when compiling */
 #define IMAGE_PATH_MAX	  2048u /* longest normalised path that is matched, in bytes */
 #define IMAGE_SEGMENT_MAX 255u	/* bytes of one segment that are kept: longer ones are all alike after that */
@@ -171,6 +171,8 @@ struct image_counter { /* one rate of one limit, or its concurrency, or its band
 	uint32_t
 		queue_row; /* ledger row of the places in the queue; patched at publication, none without a queue */
 	uint32_t pad;
+	struct image_text
+		written; /* zones: the rate as nginx.conf has it ("2r/s", "$plan_rate"); else empty */
 };
 
 /* an entry of exempt (global or a limit's) or deny: all given conditions hold */
@@ -258,6 +260,11 @@ struct image_route {
 	struct image_text to;	 /* http://host:port */
 };
 
+/* What was compiled. POLICY: a policy file, whose limits meet requests through the lists above. ZONES: the zones of an
+ * nginx.conf (policy/zones.h): nginx's locations say which of them a request meets, so no list names them (hits_max is
+ * 0, image_match finds nothing), and nobody can check or publish the source but nginx. */
+enum image_kind { IMAGE_OF_POLICY, IMAGE_OF_ZONES };
+
 struct image {
 	uint64_t magic;
 	uint32_t layout, size;	  /* size: bytes of the whole */
@@ -265,7 +272,7 @@ struct image {
 	uint64_t generation;	  /* 0 until published */
 	uint64_t source_hash;	  /* of the source files' bytes: the same policy compiles to the same hash */
 	int64_t compiled_at;	  /* wall clock, s */
-	struct image_text source; /* path of the policy file */
+	struct image_text source; /* path of the policy file; zones: of nginx.conf */
 	struct image_span limits, counters, clauses, paths, responds, exempt, deny;
 	struct image_span always;     /* struct image_candidate: clauses that no index can narrow */
 	struct image_span candidates; /* struct image_candidate, what tries and hosts refer to */
@@ -278,6 +285,7 @@ struct image {
 	uint32_t ipv6_prefix;		  /* 32..128 */
 	uint32_t hits_max;		  /* most counters that one request can meet */
 	uint32_t deny_status;		  /* 403 */
+	uint32_t kind;			  /* enum image_kind */
 	struct image_gateway gateway;
 };
 

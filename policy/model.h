@@ -6,6 +6,7 @@
 #ifndef WEIR_POLICY_MODEL_H
 #define WEIR_POLICY_MODEL_H
 
+#include "algo/limit_req.h"
 #include "policy/arena.h"
 #include "policy/image.h"
 
@@ -59,7 +60,8 @@ struct model_rate {
 	uint32_t what;		     /* enum image_what, and as in image_counter: */
 	uint32_t queue;
 	uint64_t wait_ns, bytes_per_s, free_bytes;
-	struct text zone; /* a calendar's, "" UTC */
+	struct text zone;    /* a calendar's, "" UTC */
+	struct text written; /* as in image_counter */
 };
 
 struct model_limit {
@@ -91,6 +93,7 @@ struct model_route {
 };
 
 struct model {
+	uint32_t kind;	    /* enum image_kind */
 	struct text source; /* path of the policy file */
 	uint64_t source_hash;
 	struct text *listens;
@@ -113,7 +116,9 @@ struct model {
 static inline uint32_t model_capacity(const struct algo_numbers *numbers)
 {
 	bool bucket = numbers->kind == ALGO_TOKEN_BUCKET || numbers->kind == ALGO_LEAKY_BUCKET;
-	uint64_t most = bucket ? numbers->capacity >> numbers->shift : numbers->capacity;
+	uint64_t most = bucket				  ? numbers->capacity >> numbers->shift
+			: numbers->kind == ALGO_LIMIT_REQ ? numbers->capacity / limit_req_token(numbers)
+							  : numbers->capacity;
 	return most > UINT32_MAX ? UINT32_MAX : (uint32_t)most;
 }
 

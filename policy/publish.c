@@ -101,6 +101,17 @@ static enum weir_error assign_rows(struct table *table, struct image *image, con
 	return WEIR_OK;
 }
 
+/* A policy that takes the place of an nginx's own zones, or they its, would end the limits of whoever decides by them. */
+static enum weir_error refuse_other_kind(const struct table *table, const struct image *old,
+					 const struct why *why)
+{
+	struct text source = image_text(old, old->source);
+
+	return why_error(why, WEIR_OTHER_KIND, "%s serves %s %.*s", table_path(table),
+			 old->kind == IMAGE_OF_ZONES ? "the limit_req and limit_conn zones of" : "the policy",
+			 (int)source.size, source.data);
+}
+
 /* Under the lock. `old`: what lies there now, NULL if that is nothing sound. */
 static enum weir_error publish(struct table *table, const struct image *image, const struct image *old,
 			       struct publish_report *report, const struct why *why)
@@ -110,6 +121,8 @@ static enum weir_error publish(struct table *table, const struct image *image, c
 	bool *known;
 	enum weir_error error;
 
+	if (old && table_generation(table) != 0 && old->kind != image->kind)
+		return refuse_other_kind(table, old, why);
 	if (old && old->generation >= last && same_policy(old, image) && publish_rows_stand(table, old)) {
 		/* a publisher may have been killed between rename and telling */
 		table_set_generation(table, old->generation);
@@ -142,6 +155,8 @@ static enum weir_error publish(struct table *table, const struct image *image, c
 		table_set_generation(table, copy->generation);
 		report->generation = copy->generation;
 		publish_tell(known, old, copy, report);
+		if (!report->words[0])
+			snprintf(report->words, sizeof report->words, "no counter is affected");
 	}
 	free(known);
 	free(copy);

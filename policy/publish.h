@@ -20,7 +20,7 @@ static inline bool publish_queue(const struct image_counter *counter, uint64_t *
 	return counter->what == IMAGE_CONCURRENT && places && algo_concurrent(places, numbers);
 }
 /* Fills counts and words of the report. `old` may be NULL. `known`: which counters of `fresh` an earlier policy had, and
- * the ledger has not forgotten. Words are cut at a whole line. */
+ * the ledger has not forgotten. Words are cut at a whole line; "": no counter is affected. */
 void publish_tell(const bool *known, const struct image *old, const struct image *fresh,
 		  struct publish_report *report);
 

@@ -123,12 +123,26 @@ static void say_rest(struct spoken *s, const struct image *image, const struct i
 	spoken_add(s, "%s%s", fulls[limit->on_full], modes[limit->mode]);
 }
 
+/* "one: 2r/s, burst 5, by $binary_remote_addr" */
+static void say_zone(struct spoken *s, const struct image *image, const struct image_limit *limit)
+{
+	struct text name = image_text(image, limit->name), key = image_text(image, limit->key_text);
+	char words[SPOKEN_MAX];
+
+	spoken_counter(image, image_at(image, limit->counters.offset), words);
+	spoken_add(s, "%.*s: %s, by %.*s\n", (int)name.size, name.data, words, (int)key.size, key.data);
+}
+
 char *policy_read_aloud(const struct image *image)
 {
 	struct spoken s = {0};
 
 	if (image->limits.count == 0)
 		spoken_add(&s, "no limits: every request passes\n");
+	for (uint32_t i = 0; image->kind == IMAGE_OF_ZONES && i < image->limits.count; i++)
+		say_zone(&s, image, image_limit_at(image, i));
+	if (image->kind == IMAGE_OF_ZONES)
+		return s.text;
 	for (uint32_t i = 0; i < image->limits.count; i++) {
 		const struct image_limit *limit = image_limit_at(image, i);
 		const struct image_counter *counters = image_at(image, limit->counters.offset);

@@ -82,6 +82,7 @@ static const struct image_limit *find_limit(const struct side *side, struct text
 }
 
 struct teller {
+	const char *noun; /* "limit", or nginx's word */
 	const bool *known;
 	struct publish_report *report;
 	size_t used;
@@ -115,13 +116,31 @@ static void tell_pace(struct teller *t, const struct image *image, struct text l
 	char words[SPOKEN_MAX];
 
 	spoken_counter(image, pace, words);
-	tell(t, "limit '%.*s': %s from now on", SHOW(limit), words);
+	tell(t, "%s '%.*s': %s from now on", t->noun, SHOW(limit), words);
 }
 
 /* A log remembers admissions, the others a share: neither can be made out of the other (algo_convert). */
 static bool begins_anew(const struct algo_numbers *from, const struct algo_numbers *to)
 {
 	return (from->kind == ALGO_SLIDING_LOG) != (to->kind == ALGO_SLIDING_LOG);
+}
+
+/* A zone whose counters are not those it had: its key is another one, or what it counts. */
+static void tell_zone(struct teller *t, const struct image *old, const struct image_limit *before,
+		      const struct image *image, const struct image_limit *limit, bool again)
+{
+	const struct image_counter *counter = image_at(image, limit->counters.offset);
+	struct text name = image_text(image, limit->name), from = image_text(old, before->key_text),
+		    to = image_text(image, limit->key_text);
+	const char *end = again ? "its counters of that time go on where they have not faded"
+				: "its counters begin anew";
+
+	if (before->key_identity != limit->key_identity)
+		tell(t, "zone '%.*s': its key was %.*s and is %.*s: %s", SHOW(name), SHOW(from), SHOW(to),
+		     end);
+	else
+		tell(t, "zone '%.*s' counts %s now: %s", SHOW(name),
+		     counter->what == IMAGE_CONCURRENT ? "connections" : "requests", end);
 }
 
 static void tell_fresh(struct teller *t, const struct side *old, const struct image *image,
@@ -150,13 +169,14 @@ static void tell_fresh(struct teller *t, const struct side *old, const struct im
 		}
 		former = image_text(old->image, image_limit_at(old->image, was->limit)->name);
 		if (!text_equal(former, name))
-			tell(t, "limit '%.*s' was '%.*s': its counters go on", SHOW(name), SHOW(former));
+			tell(t, "%s '%.*s' was '%.*s': its counters go on", t->noun, SHOW(name),
+			     SHOW(former));
 		other = memcmp(&was->numbers, &counters[i].numbers, sizeof was->numbers) != 0;
 		t->report->converted += other;
 		spoken_counter(old->image, was, from);
 		spoken_counter(image, &counters[i], to);
 		if (other || strcmp(from, to) != 0)
-			tell(t, "limit '%.*s': %s -> %s%s", SHOW(counter), from, to,
+			tell(t, "%s '%.*s': %s -> %s%s", t->noun, SHOW(counter), from, to,
 			     !other						? ""
 			     : begins_anew(&was->numbers, &counters[i].numbers) ? ": its counters begin anew"
 										: ", counters carried over");
@@ -165,10 +185,12 @@ static void tell_fresh(struct teller *t, const struct side *old, const struct im
 	if ((started == 0 && !pace) || !old->image)
 		return;
 	if (!before)
-		tell(t, "limit '%.*s' is %s", SHOW(name),
+		tell(t, "%s '%.*s' is %s", t->noun, SHOW(name),
 		     again ? "back: those of its counters that have not faded go on" : "new");
 	else if (started == 0)
 		tell_pace(t, image, name, pace);
+	else if (image->kind == IMAGE_OF_ZONES)
+		tell_zone(t, old->image, before, image, limit, again > 0);
 	else
 		tell(t, "limit '%.*s': its %s changed: %s", SHOW(name),
 		     before->key_identity != limit->key_identity ? "key" : "list of rates",
@@ -195,7 +217,7 @@ static void tell_dropped(struct teller *t, const struct side *old, const struct 
 			t->report->dropped += counters[k].what != IMAGE_BANDWIDTH;
 		}
 		if (gone == limit->counters.count && !find_limit(fresh, name))
-			tell(t, "limit '%.*s' is gone%s", SHOW(name),
+			tell(t, "%s '%.*s' is gone%s", t->noun, SHOW(name),
 			     paced == gone ? "" : "; its counters fade");
 	}
 }
@@ -203,15 +225,16 @@ static void tell_dropped(struct teller *t, const struct side *old, const struct 
 void publish_tell(const bool *known, const struct image *old, const struct image *fresh,
 		  struct publish_report *report)
 {
-	struct teller t = {.known = known, .report = report};
+	bool zones = fresh->kind == IMAGE_OF_ZONES;
+	struct teller t = {.noun = zones ? "zone" : "limit", .known = known, .report = report};
 	struct side before = {0}, after = {0};
 
 	report->converted = report->started = report->dropped = 0;
 	report->words[0] = 0;
 	if (side_init(&before, old) && side_init(&after, fresh)) {
 		if (!old)
-			tell(&t, "the first policy of this table: %u limit%s", fresh->limits.count,
-			     fresh->limits.count == 1 ? "" : "s");
+			tell(&t, "the first %s of this table: %u %s%s", zones ? "publication" : "policy",
+			     fresh->limits.count, t.noun, fresh->limits.count == 1 ? "" : "s");
 		for (uint32_t i = 0; i < fresh->limits.count; i++)
 			tell_fresh(&t, &before, fresh, image_limit_at(fresh, i));
 		if (old)
@@ -219,8 +242,6 @@ void publish_tell(const bool *known, const struct image *old, const struct image
 		if (t.left_out > 0)
 			snprintf(report->words + t.used, sizeof report->words - t.used, "\nand %u more",
 				 t.left_out);
-		else if (t.used == 0)
-			tell(&t, "no counter is affected");
 	}
 	free(before.places);
 	free(before.names);

@@ -166,11 +166,30 @@ static void speak_rate(const struct algo_numbers *n, char *out)
 		snprintf(out, SPOKEN_MAX, "%s", first);
 }
 
+/* As nginx.conf has it. A burst that nobody uses is 0. */
+static void speak_zone(const struct image *image, const struct image_counter *counter, char *out)
+{
+	struct text written = image_text(image, counter->written);
+	int size = (int)(written.size < 80 ? written.size : 80);
+
+	if (counter->what == IMAGE_CONCURRENT)
+		snprintf(out, SPOKEN_MAX, "%u connection%s at the same time", counter->capacity,
+			 counter->capacity == 1 ? "" : "s");
+	else if (counter->capacity > 1)
+		snprintf(out, SPOKEN_MAX, "%.*s, burst %u", size, written.data, counter->capacity - 1);
+	else
+		snprintf(out, SPOKEN_MAX, "%.*s", size, written.data);
+}
+
 void spoken_counter(const struct image *image, const struct image_counter *counter, char *out)
 {
 	struct text zone = image_text(image, counter->zone);
 	char words[SPOKEN_MAX], after[SPOKEN_MAX];
 
+	if (image->kind == IMAGE_OF_ZONES) {
+		speak_zone(image, counter, out);
+		return;
+	}
 	switch (counter->what) {
 	case IMAGE_CONCURRENT:
 		snprintf(words, sizeof words, "%u at the same time", counter->capacity);

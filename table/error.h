@@ -25,7 +25,9 @@
 	X(14, NO_MEMORY, "out of memory", "free memory")                                                     \
 	X(15, READ_ONLY, "the table was opened for reading", "open it for deciding")                         \
 	X(16, EXISTS, "there is a table already",                                                            \
-	  "name another path, or say that it is to be replaced: --replace")
+	  "name another path, or say that it is to be replaced: --replace")                                  \
+	X(17, OTHER_KIND, "the table serves limits of another kind",                                         \
+	  "a policy and the zones of nginx.conf each need a table of their own: name another one")
 
 enum weir_error {
 #define X(number, name, sentence, cure) WEIR_##name = number,

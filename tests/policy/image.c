@@ -24,7 +24,7 @@ enum { OWN, LOG, SLIDING, ZONE, CONCURRENT, BANDWIDTH, TOTAL, FLIGHT_COUNT };
 /* what is done to a sound image; what is said */
 #define SPOILS(X)                                                                                            \
 	X(copy->magic++, "it is not a policy image")                                                         \
-	X(copy->layout++, "its layout is 4, this program reads 3")                                           \
+	X(copy->layout++, "its layout is 5, this program reads 4")                                           \
 	X(copy->limits.offset += 4, "its limits lie outside of it")                                          \
 	X(copy->limits.offset = copy->size, "its limits lie outside of it")                                  \
 	X(copy->limits.count = UINT32_MAX, "its limits lie outside of it")                                   \
@@ -40,6 +40,7 @@ enum { OWN, LOG, SLIDING, ZONE, CONCURRENT, BANDWIDTH, TOTAL, FLIGHT_COUNT };
 	X(copy->address_from = 99, "its settings are out of range")                                          \
 	X(copy->ipv6_prefix = 129, "its settings are out of range")                                          \
 	X(copy->deny_status = 200, "its settings are out of range")                                          \
+	X(copy->kind = IMAGE_OF_ZONES + 1, "its settings are out of range")                                  \
 	X(copy->source.offset = copy->size, "a text lies outside of it")                                     \
 	X(copy->source.size = UINT32_MAX, "a text lies outside of it")                                       \
 	X(LIMITS[1].mode = 3, "a limit is damaged")                                                          \
@@ -72,6 +73,7 @@ enum { OWN, LOG, SLIDING, ZONE, CONCURRENT, BANDWIDTH, TOTAL, FLIGHT_COUNT };
 	X(COUNTERS[0].bytes_per_s = 1024, "a counter is damaged")                                            \
 	X(COUNTERS[0].free_bytes = 1, "a counter is damaged")                                                \
 	X(COUNTERS[0].zone.offset = copy->size + 1, "a counter is damaged")                                  \
+	X(COUNTERS[0].written.offset = copy->size + 1, "a counter is damaged")                               \
 	X(FLIGHT(ZONE).zone.size = UINT32_MAX, "a counter is damaged")                                       \
 	X(*AT(char, FLIGHT(ZONE).zone.offset) = '\n', "a counter is damaged")                                \
 	X(FLIGHT(CONCURRENT).what = IMAGE_RATE, "a counter is damaged")                                      \

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* zones: nginx's zones as a model of limits, one counter each, which the compiler takes as it takes a policy's. */
+#include "policy/zones.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "policy/compile.h"
+#include "policy/place.h"
+#include "policy/publish.h"
+#include "table/why.h"
+
+/* A zone's text as it is shown and hashed. Without control characters, which no image shows; injective, so that what
+ * differs in nginx.conf has counters of its own. */
+static struct text shown(struct arena *arena, struct text text)
+{
+	static const char digits[] = "0123456789abcdef";
+	char *out = arena_alloc(arena, 4 * text.size + 1);
+	size_t used = 0;
+
+	for (size_t i = 0; i < text.size; i++) {
+		unsigned char c = (unsigned char)text.data[i];
+
+		if (c >= 0x20 && c != 0x7f && c != '\\') {
+			out[used++] = (char)c;
+			continue;
+		}
+		out[used++] = '\\';
+		out[used++] = 'x';
+		out[used++] = digits[c >> 4];
+		out[used++] = digits[c & 15];
+	}
+	return (struct text){out, used};
+}
+
+static bool rate_numbers(const struct zone_spec *zone, struct algo_numbers *out)
+{
+	if (zone->connections)
+		return zone->burst < ALGO_LOG_MAX && algo_concurrent(zone->burst + 1, out);
+	if (zone->nginx)
+		return algo_limit_req(zone->count, zone->period_ns, zone->burst, zone->burst, out);
+	return algo_limit_req_exact(zone->count, zone->period_ns, zone->burst, zone->burst, out);
+}
+
+static void fill(struct arena *arena, const struct zone_spec *zone, struct model_limit *limit)
+{
+	struct model_rate *rate = arena_alloc(arena, sizeof *rate);
+
+	limit->mark = (struct model_mark){.file = zone->file, .line = zone->line};
+	limit->name = shown(arena, zone->name);
+	limit->key_text = shown(arena, zone->key);
+	limit->key_count = 1;
+	limit->key = arena_alloc(arena, sizeof *limit->key);
+	limit->key->kind = IMAGE_KEY_VAR;
+	limit->key_names = arena_alloc(arena, sizeof *limit->key_names);
+	limit->key_names[0] = limit->key_text;
+	limit->missing = IMAGE_MISSING_SKIP; /* nginx: a key that is empty is not counted */
+	limit->cost = 1;
+	limit->respond = (struct model_respond){.status = 503, .body = IMAGE_BODY_TEXT};
+	limit->rates = rate;
+	limit->rate_count = 1;
+	rate->mark = limit->mark;
+	rate->count = zone->connections ? zone->burst + 1 : zone->count;
+	rate->period_ns = zone->connections ? 0 : zone->period_ns;
+	rate->what = zone->connections ? IMAGE_CONCURRENT : IMAGE_RATE;
+	rate->unit = zone->connections ? TEXT("concurrent") : TEXT("");
+	if (!zone->connections)
+		rate->written = shown(arena, zone->rate);
+}
+
+/* Of the zones before `count`, one has that name. Few, so a walk does. */
+static bool seen(const struct model_limit *limits, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (text_equal(limits[i].name, limits[count].name))
+			return true;
+	return false;
+}
+
+/* Of everything that a zone says, one after the other. */
+static uint64_t hash_one(struct arena *arena, uint64_t before, const struct zone_spec *zone,
+			 const struct model_limit *limit)
+{
+	const struct model_rate *rate = limit->rates;
+
+	return compile_key_identity(arena_format(
+		arena, "%016llx %zu %.*s %zu %.*s %.*s %u %llu %u %d %d", (unsigned long long)before,
+		limit->name.size, (int)limit->name.size, limit->name.data, limit->key_text.size,
+		(int)limit->key_text.size, limit->key_text.data, (int)rate->written.size,
+		rate->written.size ? rate->written.data : "", rate->count,
+		(unsigned long long)rate->period_ns, zone->burst, zone->nginx, zone->connections));
+}
+
+static struct image *build(struct arena *arena, const struct zone_spec *zones, size_t count,
+			   const char *name_space, const char *source, int64_t compiled_at,
+			   const struct why *why)
+{
+	struct model model = {.kind = IMAGE_OF_ZONES,
+			      .source = shown(arena, text_of(source)),
+			      .limits = arena_alloc(arena, (count + 1) * sizeof *model.limits),
+			      .limit_count = count,
+			      .ipv6_prefix = 128,
+			      .deny_status = 403};
+	char sentence[512] = "";
+	struct model_mark mark;
+	struct image *image;
+
+	for (size_t i = 0; i < count; i++) {
+		struct model_limit *limit = &model.limits[i];
+		const char *wrong = NULL;
+
+		fill(arena, &zones[i], limit);
+		if (zones[i].name.size == 0 || seen(model.limits, i))
+			wrong = zones[i].name.size ? "is there twice" : "has no name";
+		else if (!rate_numbers(&zones[i], &limit->rates->numbers))
+			wrong = "has numbers that are out of range together";
+		if (wrong) {
+			why_error(why, WEIR_BAD_POLICY, "%s:%u: zone '%.*s' %s",
+				  zones[i].file ? zones[i].file : source, zones[i].line,
+				  (int)(limit->name.size < 256 ? limit->name.size : 256), limit->name.data,
+				  wrong);
+			return NULL;
+		}
+		model.source_hash = hash_one(arena, model.source_hash, &zones[i], limit);
+	}
+	image = model_compile(&model, name_space, compiled_at, &mark, sentence, sizeof sentence);
+	if (!image)
+		why_error(why, WEIR_BAD_POLICY, "%s:%u: %s", mark.file ? mark.file : source, mark.line,
+			  sentence);
+	return image;
+}
+
+struct image *zones_image(const struct zone_spec *zones, size_t count, const char *name_space,
+			  const char *source, int64_t compiled_at, char *why, size_t size)
+{
+	const struct why reason = {why, size};
+	struct arena arena = {0};
+	struct image *image;
+
+	if (setjmp(arena.out_of_memory) != 0) {
+		why_error(&reason, WEIR_NO_MEMORY, "out of memory");
+		arena_free(&arena);
+		return NULL;
+	}
+	image = build(&arena, zones, count, name_space, source, compiled_at, &reason);
+	arena_free(&arena);
+	return image;
+}
+
+void zones_difference(const struct image *old, const struct image *fresh, char *words, size_t size)
+{
+	struct publish_report report = {.generation = 0};
+	bool *known = old ? calloc(fresh->counters.count + 1, sizeof *known) : NULL;
+
+	if (known)
+		publish_tell(known, old, fresh, &report);
+	free(known);
+	if (size > 0)
+		snprintf(words, size, "%s", report.words);
+}
+
+bool zones_may_replace(const struct image *old)
+{
+	return !old || old->kind == IMAGE_OF_ZONES;
+}
+
+bool zones_table_path(const char *nginx_conf, unsigned uid, char *out, size_t size)
+{
+	char name_space[PLACE_MAX + 8] = "nginx:";
+
+	if (size == 0)
+		return false;
+	out[0] = '\0';
+	if (!policy_absolute_path(nginx_conf, name_space + 6, sizeof name_space - 6))
+		return false;
+	table_default_path(name_space, uid, out, size);
+	return true;
+}
