@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""oracle_round: SEED TRACES [stock | WRONG]: one configuration and its traces, played to stock nginx and to one with the module
+(or to stock again, or to stock with a wrong configuration); prints what was counted and where they differ, as JSON."""
+import collections, json, sys; sys.path[:0] = ["tests/lib", "tests/doors"]
+from oracle import *
+from oracle_conf import Plan
+
+ONE_MORE = lambda m: m[1] + str(int(m[2]) + 1)
+WRONG = {  # what an implementation may get wrong
+    "burst": (r"(burst=)(\d+)", ONE_MORE),
+    "delay": (r"( delay=)(\d+)", ONE_MORE),
+    "nodelay": (r"( nodelay)()", ""),
+    "rate": (r"(rate=)(\d+)", ONE_MORE),
+    "conn": (r"(limit_conn c\d+ )(\d+)", ONE_MORE),
+    "one-line": (r"(limit_req zone=\S+[^;]*; )(limit_req zone=[^;]*; )", r"\1"),
+    "inherit": (r"(= /L\d+ \{ )()", r"\1limit_req zone=unused; limit_conn unused_conn 1; "),
+}
+
+
+def count(counts, played):
+    answers, access, errors = played
+    for line in access:
+        _, status, req, conn, *_ = line.split("|")
+        counts["requests"] += 1
+        for word in (req, "conn " + conn):
+            counts[word] += word[-1] != "-"
+        counts["answered 2xx" if status[0] == "2" else "answered otherwise"] += 1
+    counts["log lines"] += sum("limiting" in l or "delaying" in l for l in errors)
+    counts["hung"] += sum(at < 0 for _, at, _ in answers)
+
+
+def first_difference(a, b):
+    for what, x, y in zip(("answers", "access log", "error log"), a, b):
+        for n in range(max(len(x), len(y))):
+            left, right = x[n:n + 1], y[n:n + 1]
+            if left != right:
+                return f"{what}, line {n}:\n  stock  {left}\n  other  {right}"
+
+
+def story(seed, number, plan, trace, difference):
+    """Enough to do it again by hand."""
+    paths = sorted({m for _, a in trace if isinstance(a, bytes) for m in re.findall(r" (/L\d+)", a.decode())})
+    lines = [l for l in plan.text.splitlines() if any(f"location = {p} " in l or f"location {p} " in l for p in paths)]
+    lines += [l for l in plan.text.splitlines() if l.startswith(("limit_", "server {"))]
+    sent = [f"+{gap} " + (f"client of {a} leaves" if isinstance(a, int) else a.decode().replace("\r\n", "|")) for gap, a in trace]
+    return "\n".join([f"seed {seed}, trace {number}: {difference}", *lines, *sent[:60]])
+
+
+def main(seed, traces, other=""):
+    plan = Plan(seed)
+    text, main_text, extra = plan.text, "", ""
+    if other in WRONG:
+        text = re.sub(*WRONG[other], text)
+        extra = "limit_req_zone $none zone=unused:1m rate=1r/s; limit_conn_zone $none zone=unused_conn:1m; map $host $none { default ''; }\n"
+    elif other != "stock" and b"weir_limit_table" in open(MODULE, "rb").read():
+        main_text = f"load_module {MODULE};"
+        extra = f"weir_limit_table {shm_folder()}/limits;\n"
+    left = Nginx(plan.text, pages=plan.pages, name="stock nginx")
+    right = Nginx(extra + text, main_text, pages=plan.pages, name="the other nginx")
+    counts, different, told = collections.Counter(), 0, []
+    for number in range(traces):
+        trace = plan.trace(number)
+        a, b = left.play(trace), right.play(trace)
+        count(counts, a)
+        counts["traces"] += 1
+        if a != b:
+            different += 1
+            if len(told) < 2:
+                told.append(story(seed, number, plan, trace, first_difference(a, b)))
+    left.stop(), right.stop()
+    return {"counts": counts, "different": different, "told": told}
+
+
+if __name__ == "__main__":
+    if not os.path.exists(SHIM):
+        build()
+    print(json.dumps(main(int(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:])))
