@@ -18,21 +18,43 @@ static void expose(const struct flow *flow, struct writer *w, struct flow_answer
 	out->expose = writer_since(w, mark);
 }
 
+/* What describes the binding limit. */
+static void describe(const struct flow *flow, uint32_t headers, bool retry_after, int64_t wall,
+		     struct writer *w, struct flow_answer *out)
+{
+	fields_write(flow, headers, wall, w, out);
+	if (retry_after && flow->verdict.retry_after_s)
+		fields_add_number(out, w, TEXT("Retry-After"), flow->verdict.retry_after_s);
+}
+
+static struct writer begin(struct flow_answer *out)
+{
+	memset(out, 0, offsetof(struct flow_answer, buffer));
+	out->used = 0;
+	return (struct writer){out->buffer, 0, sizeof out->buffer, false};
+}
+
+void flow_fields(const struct flow *flow, uint32_t headers, bool retry_after, int64_t wall,
+		 struct flow_answer *out)
+{
+	struct writer w = begin(out);
+
+	if (flow->verdict.limit_index != FLOW_NONE)
+		describe(flow, headers, retry_after, wall, &w, out);
+	out->used = w.used;
+}
+
 void flow_answer(const struct flow *flow, struct text accept, int64_t wall, struct flow_answer *out)
 {
 	const struct flow_verdict *verdict = &flow->verdict;
-	struct writer w = {out->buffer, 0, sizeof out->buffer, false};
+	struct writer w = begin(out);
 
-	memset(out, 0, offsetof(struct flow_answer, buffer));
-	out->used = 0;
 	if (verdict->limit_index != FLOW_NONE && verdict->status != FLOW_MISSING) {
 		const struct image *image = flow->env->image;
 		const struct image_respond *respond = read_respond(
 			image, read_limit(image, verdict->limit_index)->respond);
 
-		fields_write(flow, respond->headers, wall, &w, out);
-		if (verdict->retry_after_s)
-			fields_add_number(out, &w, TEXT("Retry-After"), verdict->retry_after_s);
+		describe(flow, respond->headers, true, wall, &w, out);
 		if (respond->cors_mirror)
 			expose(flow, &w, out);
 	}

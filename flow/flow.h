@@ -314,5 +314,9 @@ struct flow_answer {
 /* The headers of the verdict; `accept` (may be empty) chooses the body. Nothing is allocated; texts point
  * into *out, the image or static memory. wall: seconds since 1970. FLOW_CLOSE has neither. */
 void flow_answer(const struct flow *flow, struct text accept, int64_t wall, struct flow_answer *out);
+/* Only the fields of a verdict, those of `headers` (IMAGE_HEADERS_*) instead of the policy's; Retry-After if it is
+ * asked for and time ends the refusal. */
+void flow_fields(const struct flow *flow, uint32_t headers, bool retry_after, int64_t wall,
+		 struct flow_answer *out);
 
 #endif

@@ -7,11 +7,12 @@
  * open a new one each time. Left alone: requests whose line or headers nginx refused to read (no phase has run), and
  * `return 444`, which sends no header.
  */
-#include "doors/nginx/gate.h"
+#include "doors/nginx/take/take.h"
 
 
 static ngx_int_t ngx_http_weir_filter_init(ngx_conf_t *cf);
 static ngx_int_t ngx_http_weir_header_filter(ngx_http_request_t *r);
+static ngx_int_t ngx_http_weir_gate_header(ngx_http_request_t *r);
 static ngx_int_t ngx_http_weir_catch(ngx_http_request_t *r,
     ngx_http_weir_visit_t **out);
 static ngx_int_t ngx_http_weir_replace(ngx_http_request_t *r,
@@ -58,16 +59,22 @@ static ngx_http_output_body_filter_pt    ngx_http_next_body_filter;
 static ngx_int_t
 ngx_http_weir_filter_init(ngx_conf_t *cf)
 {
-    ngx_http_weir_main_conf_t  *mcf;
+    ngx_http_weir_main_conf_t       *mcf;
+    ngx_http_weir_take_main_conf_t  *tmcf;
 
     mcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_weir_gate_module);
+    tmcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_weir_take_module);
 
-    if (!ngx_http_weir_enabled(mcf)) {
+    if (!ngx_http_weir_enabled(mcf) && !tmcf->headers) {
         return NGX_OK;
     }
 
     ngx_http_next_header_filter = ngx_http_top_header_filter;
     ngx_http_top_header_filter = ngx_http_weir_header_filter;
+
+    if (!ngx_http_weir_enabled(mcf)) {
+        return NGX_OK;
+    }
 
     ngx_http_next_body_filter = ngx_http_top_body_filter;
     ngx_http_top_body_filter = ngx_http_weir_body_filter;
@@ -76,15 +83,47 @@ ngx_http_weir_filter_init(ngx_conf_t *cf)
 }
 
 
+/* What the gate says describes the answer, unless nginx's own limits refused it after that. */
+
 static ngx_int_t
 ngx_http_weir_header_filter(ngx_http_request_t *r)
 {
-    ngx_int_t               rc;
-    ngx_http_weir_visit_t  *visit;
+    ngx_int_t                   rc, taken;
+    ngx_http_weir_main_conf_t  *mcf;
 
     if (r != r->main) {
         return ngx_http_next_header_filter(r);
     }
+
+    taken = ngx_http_weir_take_headers(r);
+
+    if (taken == NGX_ERROR) {
+        return NGX_ERROR;
+    }
+
+    mcf = ngx_http_get_module_main_conf(r, ngx_http_weir_gate_module);
+
+    if (ngx_http_weir_enabled(mcf)) {
+        rc = ngx_http_weir_gate_header(r);
+
+        if (rc != NGX_OK) {
+            return rc;
+        }
+
+        if (taken == NGX_OK && ngx_http_weir_take_headers(r) == NGX_ERROR) {
+            return NGX_ERROR;
+        }
+    }
+
+    return ngx_http_next_header_filter(r);
+}
+
+
+static ngx_int_t
+ngx_http_weir_gate_header(ngx_http_request_t *r)
+{
+    ngx_int_t               rc;
+    ngx_http_weir_visit_t  *visit;
 
     visit = ngx_http_weir_visit_find(r);
 
@@ -97,7 +136,7 @@ ngx_http_weir_header_filter(ngx_http_request_t *r)
     }
 
     if (visit == NULL || visit->flow == NULL || visit->waiting) {
-        return ngx_http_next_header_filter(r);
+        return NGX_OK;
     }
 
     if (visit->paged) {
@@ -125,7 +164,7 @@ ngx_http_weir_header_filter(ngx_http_request_t *r)
         return NGX_ERROR;
     }
 
-    return ngx_http_next_header_filter(r);
+    return NGX_OK;
 }
 
 

@@ -11,7 +11,6 @@
 static ngx_int_t ngx_http_weir_handler(ngx_http_request_t *r);
 static ngx_int_t ngx_http_weir_refuse(ngx_http_request_t *r,
     ngx_http_weir_visit_t  *visit);
-static ngx_int_t        ngx_http_weir_wait(ngx_http_request_t *r, ngx_msec_t ms);
 static void             ngx_http_weir_delay(ngx_http_request_t *r);
 
 
@@ -170,7 +169,7 @@ ngx_http_weir_refuse(ngx_http_request_t *r, ngx_http_weir_visit_t *visit)
  * and subrequests. A client that goes away is noticed (499); the phases resume with this handler.
  */
 
-static ngx_int_t
+ngx_int_t
 ngx_http_weir_wait(ngx_http_request_t *r, ngx_msec_t ms)
 {
     if (r->connection->read->ready) {

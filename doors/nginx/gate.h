@@ -236,6 +236,8 @@ void ngx_http_weir_request(ngx_http_request_t *r, ngx_http_weir_visit_t *visit);
  * NGX_ABORT close without an answer. */
 ngx_int_t ngx_http_weir_decide(ngx_http_weir_visit_t *visit);
 ngx_int_t ngx_http_weir_gate_init(ngx_conf_t *cf);
+/* From a phase handler: waits `ms`, then runs the phases on from the same handler. What the handler returns. */
+ngx_int_t ngx_http_weir_wait(ngx_http_request_t *r, ngx_msec_t ms);
 
 /* answer.c. The operator's error_page for this status here, or NULL. */
 ngx_http_err_page_t *ngx_http_weir_page(ngx_http_request_t *r, ngx_uint_t status);
@@ -251,6 +253,7 @@ void ngx_http_weir_answer_send(ngx_http_request_t *r, ngx_http_weir_visit_t *vis
 
 /* headers.c. Idempotent: a response may pass the header filters twice. */
 ngx_int_t ngx_http_weir_headers(ngx_http_request_t *r, ngx_http_weir_visit_t *visit);
+ngx_int_t ngx_http_weir_headers_add(ngx_http_request_t *r, struct flow_answer *answer);
 /* The nth header of that name in headers_out, or NULL. */
 ngx_table_elt_t *ngx_http_weir_header_out(ngx_http_request_t *r, struct text name, ngx_uint_t nth);
 /* Name and value must live as long as the request. */

@@ -11,12 +11,16 @@
 ngx_int_t
 ngx_http_weir_headers(ngx_http_request_t *r, ngx_http_weir_visit_t *visit)
 {
+    return ngx_http_weir_headers_add(r, ngx_http_weir_answer_of(visit));
+}
+
+
+ngx_int_t
+ngx_http_weir_headers_add(ngx_http_request_t *r, struct flow_answer *answer)
+{
     size_t               i;
     ngx_table_elt_t     *h;
-    struct flow_answer  *answer;
     struct flow_header  *header;
-
-    answer = ngx_http_weir_answer_of(visit);
 
     for (i = 0; i < answer->header_count; i++) {
         header = &answer->headers[i];

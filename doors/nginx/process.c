@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* process: a worker starts and ends. Cache manager and loader do nothing. */
-#include "doors/nginx/gate.h"
+#include "doors/nginx/take/take.h"
 
 
 ngx_uint_t
@@ -57,6 +57,7 @@ ngx_http_weir_exit_process(ngx_cycle_t *cycle)
     ngx_http_weir_leave_end();
     ngx_http_weir_settle_end();
     ngx_http_weir_log_flush();
+    ngx_http_weir_take_log_flush();
 
     n = ngx_http_weir_realms(cycle, realms);
 

@@ -7,7 +7,7 @@
  *   decide.c    PREACCESS: first requests, which may wait, then connections
  *   requests.c  limit_req        connections.c  limit_conn       key.c  a zone's key, its counter, its rate
  *   log.c       nginx's lines, sampled if asked   tell.c  statistics, recent refusals
- *   headers.c   rate headers, if asked            release.c  what a request holds until it ends
+ *   headers.c   rate headers, if asked            places.c  what a request holds until it ends
  *
  * This module stands before nginx's own two, so that nginx finds its directives first; theirs stay loaded, without
  * a limit. Their variables $limit_req_status and $limit_conn_status say what is written into the request here.
@@ -49,9 +49,15 @@ typedef struct {
 
     /* of this process: its counter in the world that decides */
     ngx_http_weir_world_t       *world;
+    uint64_t                     generation;
+    uint64_t                     identity;     /* 0: not looked up yet */
     uint32_t                     row;          /* TABLE_ROW_NONE: it is not there */
-    uint32_t                     stat;
-    uint64_t                     identity;
+    uint32_t                     counter;      /* in that world's image */
+    uint16_t                     stat;
+
+    /* lines of the log, if they are sampled: those that refuse, those that delay */
+    time_t                       told_at[2];
+    ngx_uint_t                   untold[2];
 } ngx_http_weir_zone_t;
 
 
@@ -69,6 +75,7 @@ typedef struct {
     ngx_http_weir_realm_t        realm;        /* path is the configuration file's; "" without zones that are used */
     ngx_array_t                  zones;        /* of ngx_http_weir_zone_t *, in order of declaration */
     struct image                *image;        /* realm.image, to be freed */
+    ngx_uint_t                   most;         /* lines of one location, requests and connections together */
     unsigned                     headers:1;    /* weir_headers stands somewhere */
 } ngx_http_weir_take_main_conf_t;
 
@@ -92,10 +99,6 @@ typedef struct {
 } ngx_http_weir_take_loc_conf_t;
 
 
-/* What a request took: hangs in a cleanup of its pool, where internal redirects do not wipe it. */
-typedef struct ngx_http_weir_taken_s  ngx_http_weir_taken_t;
-
-
 /* zones.c */
 char *ngx_http_weir_limit_req_zone(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_http_weir_limit_conn_zone(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
@@ -113,14 +116,21 @@ ngx_int_t ngx_http_weir_take_init(ngx_conf_t *cf);
 
 /* requests.c. NGX_DECLINED: passes, perhaps after *delay ms; else the status to refuse with. */
 ngx_int_t ngx_http_weir_take_requests(ngx_http_request_t *r, ngx_http_weir_take_loc_conf_t *tlcf, ngx_msec_t *delay);
+/* What a refusal by that line is answered with. */
+static inline ngx_uint_t
+ngx_http_weir_take_status(ngx_http_weir_take_loc_conf_t *tlcf, ngx_http_weir_limits_t *limits, ngx_http_weir_line_t *line)
+{
+    return line->status ? line->status : limits->status != NGX_CONF_UNSET_UINT ? limits->status : tlcf->status;
+}
+
 /* connections.c. NGX_DECLINED or a status. */
 ngx_int_t ngx_http_weir_take_connections(ngx_http_request_t *r, ngx_http_weir_take_loc_conf_t *tlcf);
 
 /* key.c. The value of the zone's key; NGX_DECLINED: it is empty, nothing is limited. */
 ngx_int_t ngx_http_weir_zone_value(ngx_http_request_t *r, ngx_http_weir_zone_t *zone, ngx_str_t *value);
-/* Its counter in that world; NGX_DECLINED: the zone has none there. */
-ngx_int_t ngx_http_weir_zone_counter(ngx_http_weir_world_t *world, ngx_http_weir_zone_t *zone, ngx_str_t *value,
-    struct table_key *key);
+/* Its counter in that world; NGX_DECLINED: the zone has none there (a newer configuration has dropped it). */
+ngx_int_t ngx_http_weir_zone_counter(ngx_http_request_t *r, ngx_http_weir_world_t *world, ngx_http_weir_zone_t *zone,
+    ngx_str_t *value, struct table_key *key);
 /* The line's bound for this request. NGX_DECLINED: a variable says nothing, so nothing is limited. */
 ngx_int_t ngx_http_weir_line_bound(ngx_http_request_t *r, ngx_http_weir_line_t *line, struct algo_bound *bound);
 
@@ -131,21 +141,27 @@ void ngx_http_weir_take_log_connection(ngx_http_request_t *r, ngx_http_weir_take
     ngx_http_weir_line_t *line);
 void ngx_http_weir_take_log_flush(void);
 
-/* tell.c. One line of a request that was decided; `what` is one of STATS_LIMIT's sorts. */
-enum ngx_http_weir_told { NGX_HTTP_WEIR_TOLD_ALLOWED, NGX_HTTP_WEIR_TOLD_DELAYED, NGX_HTTP_WEIR_TOLD_REFUSED,
-                          NGX_HTTP_WEIR_TOLD_SHADOW };
-void ngx_http_weir_take_tell(ngx_http_weir_world_t *world, ngx_http_weir_zone_t *zone, ngx_str_t *value,
-    const struct algo_time *t, enum ngx_http_weir_told what, ngx_uint_t charged);
+/* tell.c. For `weir show`: of each line of a request that passed, or of the one that refused it; it found no room. */
+void ngx_http_weir_take_passed(ngx_http_weir_world_t *world, ngx_http_weir_zone_t *zone, ngx_uint_t delayed);
+void ngx_http_weir_take_refused(ngx_http_weir_world_t *world, ngx_http_weir_zone_t *zone, ngx_str_t *value,
+    const struct algo_time *t, ngx_uint_t dry_run);
+void ngx_http_weir_take_crowded(ngx_http_weir_world_t *world, ngx_http_weir_zone_t *zone);
 
-/* release.c. That of the main request, made if it has none; NULL: out of memory. */
-ngx_http_weir_taken_t *ngx_http_weir_taken(ngx_http_request_t *r, ngx_http_weir_world_t *world);
-ngx_http_weir_taken_t *ngx_http_weir_taken_find(ngx_http_request_t *r);
-/* Room for one more place in flight, which ends with the request; NULL: out of memory. */
-struct table_ticket *ngx_http_weir_taken_ticket(ngx_http_request_t *r, ngx_http_weir_taken_t *taken);
+/* places.c. Places in flight for `n` lines, which end with the request. NULL: out of memory. */
+typedef struct {
+    ngx_http_weir_world_t       *world;        /* one reference */
+    ngx_uint_t                   n;            /* taken */
+    struct table_ticket          tickets[1];
+} ngx_http_weir_places_t;
+ngx_http_weir_places_t *ngx_http_weir_places(ngx_http_request_t *r, ngx_http_weir_world_t *world, ngx_uint_t n);
+/* All of them are free, before the request ends. */
+void ngx_http_weir_places_free(ngx_http_weir_places_t *places);
 
-/* headers.c. One line's look, for the answer; then, when the header is sent, the fields. */
-ngx_int_t ngx_http_weir_take_note(ngx_http_request_t *r, ngx_http_weir_taken_t *taken, ngx_http_weir_line_t *line,
-    const struct table_look *look, const struct algo_time *t, ngx_uint_t charged, ngx_uint_t headers);
+/* headers.c. What a line's look says, kept for the answer; then, when the header is about to be sent, the fields. */
+ngx_int_t ngx_http_weir_take_note(ngx_http_request_t *r, ngx_http_weir_take_loc_conf_t *tlcf,
+    ngx_http_weir_world_t *world, ngx_http_weir_zone_t *zone, const struct table_key *key,
+    const struct table_look *look, const struct algo_time *t);
+/* NGX_OK: of a refusal; NGX_DECLINED: of another answer, or there are none. */
 ngx_int_t ngx_http_weir_take_headers(ngx_http_request_t *r);
 
 
