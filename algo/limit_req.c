@@ -104,10 +104,16 @@ static uint64_t owing(const struct algo_numbers *n, uint64_t state, uint64_t now
 	return bounded > owed_at(state, clock) ? clock + bounded : state;
 }
 
+uint64_t limit_req_owe(const struct algo_numbers *n, uint64_t state, uint64_t now, uint64_t units)
+{
+	return units ? owing(n, state, now, (wide)limit_req_debt(n, state, now) + units, ALGO_DEBT_MAX)
+		     : state;
+}
+
 uint64_t limit_req_settle(const struct algo_numbers *n, uint64_t state, uint64_t now, uint32_t cost)
 {
-	wide owed = units_of(n, cost) + limit_req_debt(n, state, now);
-	return cost ? owing(n, state, now, owed, ALGO_DEBT_MAX) : state;
+	wide units = units_of(n, cost);
+	return limit_req_owe(n, state, now, units < ALGO_DEBT_MAX ? (uint64_t)units : ALGO_DEBT_MAX);
 }
 
 uint64_t limit_req_punish(const struct algo_numbers *n, uint64_t state, uint64_t now, uint32_t cost)
@@ -191,19 +197,13 @@ uint64_t limit_req_rank(const struct algo_numbers *n, uint64_t state)
 	return shown_at(n, state);
 }
 
-/* Numbers whose asker says what a request takes: of their word only the time is known. */
-static bool asks_for_rate(const struct algo_numbers *n)
-{
-	return n->align == ALGO_CLOCK_NS && n->scale == 0;
-}
-
 uint64_t limit_req_carry(const struct algo_numbers *from, const struct algo_numbers *to, uint64_t state,
 			 uint64_t now)
 {
 	uint64_t clock = limit_req_clock(to, now), owed = owed_at(state, limit_req_clock(from, now));
 	if (owed == 0 || to->capacity == 0)
 		return 0;
-	if (asks_for_rate(from) || asks_for_rate(to)) {
+	if (limit_req_asks(from) || limit_req_asks(to)) {
 		uint64_t at = shown_at(from, state), latest = now + ALGO_DEBT_MAX;
 		at = at < latest ? at : latest;
 		owed = owed_at(limit_req_clock(to, at + (to->align == ALGO_CLOCK_MS ? MS_NS - 1 : 0)), clock);

@@ -47,6 +47,8 @@ static inline uint64_t limit_req_clock(const struct algo_numbers *n, uint64_t no
 void limit_req_step(const struct algo_numbers *n, uint64_t state, uint64_t now, uint32_t cost,
 		    struct algo_outcome *out);
 uint64_t limit_req_settle(const struct algo_numbers *n, uint64_t state, uint64_t now, uint32_t cost);
+/* So many units more are owed, whatever they were for; up to ALGO_DEBT_MAX. */
+uint64_t limit_req_owe(const struct algo_numbers *n, uint64_t state, uint64_t now, uint64_t units);
 uint64_t limit_req_punish(const struct algo_numbers *n, uint64_t state, uint64_t now, uint32_t cost);
 uint64_t limit_req_give_back(const struct algo_numbers *n, uint64_t state, uint64_t now, uint64_t charged_at,
 			     uint32_t cost);
@@ -62,6 +64,11 @@ uint64_t limit_req_debt(const struct algo_numbers *n, uint64_t state,
  * the rate keeps its time. Rounded towards more. */
 uint64_t limit_req_carry(const struct algo_numbers *from, const struct algo_numbers *to, uint64_t state,
 			 uint64_t now);
+/* Numbers whose asker says what a request takes: only the time is known of their word. */
+static inline bool limit_req_asks(const struct algo_numbers *n)
+{
+	return n->align == ALGO_CLOCK_NS && n->scale == 0;
+}
 uint64_t limit_req_window_ns(const struct algo_numbers *n);
 bool limit_req_valid(const struct algo_numbers *n);
 

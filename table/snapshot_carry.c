@@ -10,6 +10,7 @@
 #include "table/snapshot_carry.h"
 
 #include "algo/bucket.h"
+#include "algo/limit_req.h"
 #include "algo/sliding.h"
 #include "algo/window.h"
 #include "table/evict.h"
@@ -41,6 +42,22 @@ static uint64_t sliding_charged(const struct algo_numbers *n, uint64_t before, u
 	return now + past;
 }
 
+/* In units: what a request takes is perhaps not known (limit_req_asks). */
+static uint64_t nginx_charged(const struct algo_numbers *n, uint64_t before, uint64_t after,
+			      uint64_t looked_at)
+{
+	uint64_t clock = limit_req_clock(n, looked_at), from = before > clock ? before : clock;
+	return after > from ? after - from : 0;
+}
+
+/* In requests, each of which may have been rounded up by less than LIMIT_REQ_ROUND. */
+static uint64_t nginx_requests(const struct algo_numbers *n, uint64_t units)
+{
+	uint64_t token = limit_req_token(n), whole = units / token;
+	uint64_t rounded = n->align == ALGO_CLOCK_MS ? whole * (LIMIT_REQ_ROUND - 1) : 0;
+	return whole + (units % token > rounded);
+}
+
 uint32_t snapshot_charged(const struct algo_numbers *n, uint64_t before, uint64_t after, uint64_t looked_at)
 {
 	uint64_t units = 0;
@@ -52,6 +69,8 @@ uint32_t snapshot_charged(const struct algo_numbers *n, uint64_t before, uint64_
 		uint64_t clock = bucket_clock(n, looked_at), from = before > clock ? before : clock;
 		uint64_t debt = after > from ? after - from : 0;
 		units = (debt >> n->shift) + ((debt & ((UINT64_C(1) << n->shift) - 1)) != 0);
+	} else if (n->kind == ALGO_LIMIT_REQ) {
+		units = nginx_requests(n, nginx_charged(n, before, after, looked_at));
 	}
 	return units > UINT32_MAX ? UINT32_MAX : (uint32_t)units;
 }
@@ -78,8 +97,17 @@ struct load {
 	const struct ledger_row *mine;
 	struct snapshot_entry entry;
 	uint32_t cost;
+	uint64_t units; /* nginx: the same, exactly */
 	struct algo_time t;
 };
+
+static uint64_t settled(const struct load *load, const struct algo_numbers *n, uint64_t word)
+{
+	if (n->kind == ALGO_LIMIT_REQ && load->row->numbers.kind == ALGO_LIMIT_REQ &&
+	    load->row->numbers.align == n->align)
+		return limit_req_owe(n, word, load->t.now, load->units);
+	return algo_settle(n, word, &load->t, load->cost);
+}
 
 /* True: done, one way or the other. */
 static bool into_slot(struct load *load, struct slot *slot)
@@ -90,8 +118,7 @@ static bool into_slot(struct load *load, struct slot *slot)
 	if (!its)
 		return true;
 	if (its->numbers.kind != ALGO_SLIDING_LOG) /* I2: from what was judged */
-		return atomic_cas_pair(&slot->w0, w0, w1, w0,
-				       algo_settle(&its->numbers, w1, &load->t, load->cost));
+		return atomic_cas_pair(&slot->w0, w0, w1, w0, settled(load, &its->numbers, w1));
 	if (evict_end(&its->numbers, w1) >= evict_end(&load->row->numbers, entry->w1))
 		return true;
 	return atomic_cas_pair(&slot->w0, w0, w1, entry->w0, entry->w1);
@@ -156,6 +183,9 @@ uint64_t snapshot_carry(const struct snapshot *before, const struct snapshot *af
 			word = algo_convert(&snapshot_row(before, slot_row(old->w0))->numbers,
 					    &load.row->numbers, word, &load.t);
 		load.cost = snapshot_charged(&load.row->numbers, word, load.entry.w1, before->time);
+		load.units = load.row->numbers.kind == ALGO_LIMIT_REQ
+				     ? nginx_charged(&load.row->numbers, word, load.entry.w1, before->time)
+				     : 0;
 		if (load.cost == 0 && load.row->numbers.kind != ALGO_SLIDING_LOG)
 			continue; /* given back */
 		uint64_t first, last;

@@ -10,7 +10,8 @@
  * many entries had grown. */
 uint64_t snapshot_carry(const struct snapshot *before, const struct snapshot *after, struct table *to);
 
-/* Units charged between two words of one counter, rounded up; `before` 0: all of `after`. Pure. */
+/* Units charged between two words of one counter, rounded up; `before` 0: all of `after`. Of nginx whose asker says the
+ * rate: requests of a second each. Pure. */
 uint32_t snapshot_charged(const struct algo_numbers *numbers, uint64_t before, uint64_t after,
 			  uint64_t looked_at);
 

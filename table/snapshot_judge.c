@@ -3,15 +3,19 @@
 #include "table/snapshot_judge.h"
 
 #include "algo/bucket.h"
+#include "algo/limit_req.h"
 #include "table/evict.h"
 #include "table/log_ring.h"
 
-#define SECOND_NS UINT64_C(1000000000)
-#define HOUR_NS	  (3600 * SECOND_NS)
-#define DAY_NS	  (24 * HOUR_NS)
+#define SECOND_NS  UINT64_C(1000000000)
+#define HOUR_NS	   (3600 * SECOND_NS)
+#define DAY_NS	   (24 * HOUR_NS)
+#define LONGEST_NS (400 * DAY_NS)
 
 uint64_t snapshot_recovery_ns(const struct algo_numbers *n)
 {
+	if (n->kind == ALGO_LIMIT_REQ && limit_req_asks(n)) /* as long as the slowest of those who ask */
+		return LONGEST_NS;
 	/* a sliding window weighs in the next one too */
 	return n->kind == ALGO_SLIDING_WINDOW ? 2 * n->scale : algo_window_ns(n);
 }
@@ -47,21 +51,26 @@ static uint64_t reach_ns(const struct algo_numbers *n)
 
 static bool is_bucket(const struct algo_numbers *n)
 {
-	return n->kind == ALGO_TOKEN_BUCKET || n->kind == ALGO_LEAKY_BUCKET;
+	return n->kind == ALGO_TOKEN_BUCKET || n->kind == ALGO_LEAKY_BUCKET || n->kind == ALGO_LIMIT_REQ;
+}
+
+static uint64_t clock_of(const struct algo_numbers *n, uint64_t at)
+{
+	return n->kind == ALGO_LIMIT_REQ ? limit_req_clock(n, at) : bucket_clock(n, at);
 }
 
 /* What settlements may leave beyond the capacity: two windows and a day. */
 static uint64_t debt_max(const struct algo_numbers *n)
 {
-	uint64_t window = snapshot_recovery_ns(n), most_ns = 400 * DAY_NS;
-	wide ns = 2 * (wide)(window < most_ns ? window : most_ns) + (wide)DAY_NS, most = n->scale * ns >> 64;
-	return most < n->capacity ? n->capacity : (uint64_t)most;
+	uint64_t window = snapshot_recovery_ns(n);
+	uint64_t most = clock_of(n, 2 * (window < LONGEST_NS ? window : LONGEST_NS) + DAY_NS);
+	return most < n->capacity ? n->capacity : most;
 }
 
 static enum judged judge_bucket(const struct algo_numbers *n, uint64_t *w1, uint64_t taken, uint64_t now)
 {
-	uint64_t clock = bucket_clock(n, taken), debt = bucket_debt(*w1, clock);
-	if (n->scale == 0) /* nothing ever passes: nothing to remember */
+	uint64_t clock = clock_of(n, taken), debt = bucket_debt(*w1, clock);
+	if (n->scale == 0 && snapshot_recovery_ns(n) == 0) /* nothing ever passes: nothing to remember */
 		return JUDGED_EXPIRED;
 	if (debt > n->capacity) {
 		uint64_t most = debt_max(n);

@@ -21,7 +21,7 @@ enum judged snapshot_judge(const struct algo_numbers *numbers, uint64_t w0, uint
 bool snapshot_later(const struct algo_numbers *a_numbers, uint64_t *a, const struct algo_numbers *b_numbers,
 		    uint64_t b, uint64_t now);
 
-/* How long a counter takes from full to recovered. */
+/* How long a counter takes from full to recovered; 400 days if only its asker knows (limit_req_asks). */
 uint64_t snapshot_recovery_ns(const struct algo_numbers *numbers);
 
 #endif

@@ -168,6 +168,24 @@ static void examples(void)
 	       "the same numbers: the same word");
 }
 
+/* Of requests the least that is no smaller, in the units of `to`; of a rate that nobody says, the time of recovery. */
+static bool same_requests(const struct algo_numbers *from, const struct algo_numbers *to, uint64_t state,
+			  uint64_t carried, uint64_t now)
+{
+	big before = (big)state - (big)limit_req_clock(from, now);
+	big after = (big)carried - (big)limit_req_clock(to, now);
+	if (before <= 0)
+		return carried == 0;
+	if (after == (big)ALGO_DEBT_MAX) /* what is more saturates */
+		return true;
+	if (limit_req_asks(from) || limit_req_asks(to)) {
+		uint64_t was = algo_rank(from, state), is = algo_rank(to, carried);
+		return is >= was && is - was < (to->align == ALGO_CLOCK_MS ? MS : 1);
+	}
+	big ask = before * (big)limit_req_token(to), give = after * (big)limit_req_token(from);
+	return give >= ask && give - ask < (big)limit_req_token(from);
+}
+
 static void properties(void)
 {
 	struct claim share = {"the share that is used, no less, and more by a step at most", 0, 0};
@@ -177,6 +195,7 @@ static void properties(void)
 		"refused before at the same share: never allowed by more than the old share left", 0, 0};
 	struct claim debt = {"what exceeds the capacity keeps its proportion or saturates", 0, 0};
 	struct claim round = {"there and back again frees nothing", 0, 0};
+	struct claim requests = {"between two of nginx: the same number of requests, or the same time", 0, 0};
 	struct claim keeps = {"bits 62 and 63 stay 0", 0, 0};
 	for (int i = 0; i < 400000; i++) {
 		uint64_t each, other;
@@ -204,13 +223,20 @@ static void properties(void)
 		big after = random_used(&to, carried, t.now, &most);
 		/* the least step of `to`: what a count of a sliding window weighs can be nearly one */
 		big step = to.kind == ALGO_SLIDING_WINDOW ? (big)to.scale : 1;
+		bool rounded = to.kind == ALGO_LIMIT_REQ && to.align == ALGO_CLOCK_MS;
+		if (rounded)
+			step = LIMIT_REQ_ROUND;
 		claim(&keeps, carried >> 62 == 0);
+		if (from.kind == ALGO_LIMIT_REQ && to.kind == ALGO_LIMIT_REQ) {
+			claim(&requests, same_requests(&from, &to, state, carried, t.now));
+			continue;
+		}
 		bool beyond = before > all;
 		/* in parts of 2^-40, rounded down: of a sliding window the products do not fit */
 		big units = (big)1 << 40, was = before / all * units + before % all * units / all;
 		big is = after / most * units + after % most * units / most;
 		if (beyond) {
-			big bound = is_bucket(&to) ? (big)ALGO_DEBT_MAX
+			big bound = is_bucket(&to) || to.kind == ALGO_LIMIT_REQ ? (big)ALGO_DEBT_MAX
 				    : to.kind == ALGO_SLIDING_WINDOW
 					    ? (big)((UINT64_C(1) << to.count_bits) - 1) * step
 					    : most;
@@ -219,7 +245,7 @@ static void properties(void)
 					      is <= was + was / 1000000000 + 2 + (step + 1) * units / most));
 			continue;
 		}
-		if (from.kind != ALGO_SLIDING_WINDOW && to.kind != ALGO_SLIDING_WINDOW)
+		if (from.kind != ALGO_SLIDING_WINDOW && to.kind != ALGO_SLIDING_WINDOW && !rounded)
 			claim(&exact, after * all >= before * most &&
 					      (after == 0 || (after - 1) * all < before * most));
 		claim(&share, is + 1 >= was && is <= was + 2 + step * units / most);
@@ -239,6 +265,7 @@ static void properties(void)
 	claim_end(&debt, 20000);
 	claim_end(&round, 300000);
 	claim_end(&keeps, 400000);
+	claim_end(&requests, 10000);
 }
 
 int main(void)
