@@ -162,6 +162,11 @@ uint32_t table_slots_taken(struct table *table, uint32_t *slots)
 	return taken;
 }
 
+uint64_t table_bytes(const struct table *table)
+{
+	return table->pair_count * sizeof(struct slot_pair);
+}
+
 uint32_t process_owner(const struct table *table)
 {
 	return atomic_get32(&table->process->owners) & HOLD_OWNER_MASK;

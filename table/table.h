@@ -75,6 +75,8 @@ uint64_t table_room(const struct table_options *options);
 uint32_t table_slots_for(uint32_t workers);
 /* How many process slots are taken, of *slots. Asks the kernel about each: not for every request. */
 uint32_t table_slots_taken(struct table *table, uint32_t *slots);
+/* Bytes of slots it has: table_options.size when it was made, in whole lines. */
+uint64_t table_bytes(const struct table *table);
 const char *table_path(const struct table *table);
 
 /* The default path for a namespace: /dev/shm/weir-<uid>/<hash of the namespace>.v<layout>. */

@@ -44,6 +44,7 @@ typedef struct {
     ngx_atomic_t                 published;    /* 1: this configuration's policy has been */
     ngx_atomic_t                 restored;     /* 1: what its table began with has been told */
     ngx_atomic_t                 crowded;      /* 1: that few slots are left, too */
+    ngx_atomic_t                 fitted;       /* 1: its size has been seen to */
     ngx_atomic_t                 hinted;       /* second of the last hint about an untrusted address */
 } ngx_http_weir_shared_t;
 
@@ -61,8 +62,8 @@ typedef struct {
     const struct image          *image;        /* as compiled at configuration */
     ngx_http_weir_shared_t      *shared;
     ngx_log_t                   *log;          /* of http{} */
-    unsigned                     fixed:1;      /* nobody else publishes in that table: no image but one's own is
-                                                  followed, and the table has the size that is said here */
+    unsigned                     fixed:1;      /* nobody else publishes in that table: when one's own image is in
+                                                  force no other is followed; and it has the size that is said */
 
     unsigned                     started:1;    /* this process has published it or seen that another did */
     unsigned                     serving:1;    /* this process answers requests: nothing may hold it up */
@@ -119,6 +120,7 @@ struct ngx_http_weir_world_s {
     uint64_t                     seen;         /* the generation word when the image was mapped */
     size_t                       flow_size;
     ngx_uint_t                   references;
+    unsigned                     own:1;        /* what this configuration itself has published */
     ngx_queue_t                  queue;        /* of its table's worlds */
 };
 
@@ -188,6 +190,9 @@ char *ngx_http_weir_realm_snapshot(ngx_conf_t *cf, ngx_http_weir_realm_t *realm)
 
 /* table.c. NULL: the log says why, and what happens `otherwise`. One reference. */
 ngx_http_weir_table_t *ngx_http_weir_table_open(ngx_http_weir_realm_t *realm, const char *otherwise);
+/* Of a configuration that is being started, once: the table gets the size that the realm says. The table to go on
+ * with; NULL as above. */
+ngx_http_weir_table_t *ngx_http_weir_table_fit(ngx_http_weir_realm_t *realm, ngx_http_weir_table_t *table);
 void ngx_http_weir_table_drop(ngx_http_weir_table_t *table);
 /* Charges what is overdue in any of this worker's tables; how many tickets they hold after that. */
 ngx_uint_t ngx_http_weir_tables_overdue(void);

@@ -14,6 +14,9 @@
 #define NGX_HTTP_WEIR_WAIT_STARTING  2000
 #define NGX_HTTP_WEIR_WAIT_SERVING   20
 
+/* ms that those who decide in a table of another size are waited for */
+#define NGX_HTTP_WEIR_WAIT_FITTING   500
+
 
 static enum weir_error ngx_http_weir_table_make(
     ngx_http_weir_realm_t *realm, const struct table_options *options,
@@ -79,6 +82,60 @@ ngx_http_weir_table_open(ngx_http_weir_realm_t *realm, const char *otherwise)
     ngx_http_weir_table_crowded(realm, table->table);
 
     return table;
+}
+
+
+/*
+ * A limit_req_zone has another size than before: whoever starts first makes the new table, with all that is counted, and the others go
+ * over. What is in flight is counted in the old one until it ends.
+ */
+
+ngx_http_weir_table_t *
+ngx_http_weir_table_fit(ngx_http_weir_realm_t *realm,
+    ngx_http_weir_table_t *table)
+{
+    char                  why[1024];
+    uint64_t              before;
+    enum weir_error       error;
+    struct table_options  options;
+
+    before = table_bytes(table->table);
+
+    if (realm->shared->fitted
+        || before == realm->size / 128 * 128
+        || !ngx_http_weir_lock(&realm->shared->publishing,
+                               NGX_HTTP_WEIR_WAIT_STARTING))
+    {
+        return table;
+    }
+
+    if (!realm->shared->fitted) {
+        ngx_memzero(&options, sizeof(struct table_options));
+        options.size = realm->size;
+        options.process_slots = ngx_http_weir_slots();
+
+        error = table_resize(table->table, &options,
+                             NGX_HTTP_WEIR_WAIT_FITTING, why, sizeof(why));
+
+        if (error == WEIR_OK) {
+            ngx_log_error(NGX_LOG_NOTICE, realm->log, 0,
+                          "weir: the table of the zones has %uL bytes now, "
+                          "it had %uL; its counters are kept",
+                          realm->size, before);
+
+        } else {
+            ngx_http_weir_complain(realm->log, why, error,
+                                   "the table keeps its size");
+        }
+
+        realm->shared->fitted = 1;
+    }
+
+    ngx_http_weir_unlock(&realm->shared->publishing);
+
+    ngx_http_weir_table_drop(table);
+
+    return ngx_http_weir_table_open(realm, "requests pass undecided");
 }
 
 

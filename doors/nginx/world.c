@@ -43,7 +43,7 @@ ngx_http_weir_world(ngx_http_weir_realm_t *realm, struct algo_time *t)
         table_time(world->env.table, t);
         replaced = table_replaced(world->env.table, t->now);
 
-        if ((table_generation(world->env.table) == world->seen || realm->fixed)
+        if ((table_generation(world->env.table) == world->seen || world->own)
             && realm->started && !replaced)
         {
             return world;
@@ -92,7 +92,7 @@ ngx_http_weir_world_follow(ngx_http_weir_realm_t *realm,
 
     generation = table_generation(world->env.table);
 
-    if (!realm->fixed && generation != world->seen
+    if (!world->own && generation != world->seen
         && (generation != realm->unmappable || due))
     {
         ngx_http_weir_world_change(realm,
@@ -117,6 +117,10 @@ ngx_http_weir_world_open(ngx_http_weir_realm_t *realm,
     table = ngx_http_weir_table_open(realm, last
                                      ? "deciding goes on in the old table"
                                      : "requests pass undecided");
+    if (table && realm->fixed && !realm->started) {
+        table = ngx_http_weir_table_fit(realm, table);
+    }
+
     if (table == NULL) {
         return NULL;
     }
@@ -186,6 +190,8 @@ ngx_http_weir_world_map(ngx_http_weir_realm_t *realm,
     world->image = image;
     world->seen = seen;
     world->flow_size = flow_size(image->image);
+    world->own = realm->fixed
+                 && image->image->source_hash == realm->image->source_hash;
     world->references = 1;
 
     ngx_queue_insert_tail(&table->worlds, &world->queue);
