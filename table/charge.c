@@ -5,12 +5,12 @@
  * A known key costs one compare-and-swap, a refusal none (T5). Every loop is bounded: with others
  * deciding, a failed compare-and-swap means that one of them got on; without them it means damage.
  */
+#include "table/charge.h"
+
 #include "algo/step.h"
 #include "table/hold.h"
 #include "table/insert.h"
-#include "table/key.h"
 #include "table/log.h"
-#include "table/probe.h"
 
 #define TRIES	 1024u
 #define PATIENCE 4u  /* tries before one waits for the others a little */
@@ -35,77 +35,64 @@ static void again(struct table *table, unsigned try)
 		atomic_pause();
 }
 
-/* The usual case, in a few dozen instructions: the key is there, charged, under the caller's own row, in the
- * first way that bears its tag. `numbers` NULL: something else, the long way finds out what. */
-struct known {
-	struct slot *slot;
-	uint64_t w0, w1;
-	const struct algo_numbers *numbers;
-};
-
-static inline __attribute__((always_inline)) struct known
-known_find(const struct table *table, struct slot_pair *pair, uint64_t tag, uint32_t row)
+/* As this asker sees them: only now, when it is known which row judges. */
+static inline void narrow(struct probe *at, const struct charge_ask *ask, struct algo_numbers *own)
 {
-	const struct ledger_row *mine = recall_known(table, row);
-	unsigned mask = slot_matches(pair, tag);
-	if (!mine || !mask || recall_stale(table))
-		return (struct known){.numbers = NULL};
-	struct slot *slot = &pair->ways[__builtin_ctz(mask)];
-	uint64_t w0 = atomic_get(&slot->w0), w1 = atomic_get(&slot->w1);
-	/* Logs and what is in flight: the long way finds them, too. */
-	bool usual = w0 == (tag | row) && cell_is_counter(w1) && mine->numbers.kind < ALGO_SLIDING_LOG;
-	return (struct known){slot, w0, w1, usual ? &mine->numbers : NULL};
+	if (!ask->bound)
+		return;
+	algo_bounded(at->numbers, ask->bound, own);
+	at->numbers = own;
 }
 
-/* The kinds whose use is in cells. */
-static bool look_at_cells(struct table *table, const struct table_key *key, uint32_t row,
-			  const struct ledger_row *mine, const struct algo_time *t, uint32_t cost,
-			  struct table_look *out)
+/* The kinds whose use is in cells; `row` is the one that judges. */
+static void look_at_cells(struct table *table, const struct table_key *key, uint32_t row, enum algo_kind kind,
+			  const struct charge_ask *ask, const struct algo_time *t, struct table_look *out)
 {
-	if (mine->numbers.kind == ALGO_SLIDING_LOG)
-		log_peek(table, key, row, t, cost, out);
-	else if (mine->numbers.kind == ALGO_CONCURRENT)
-		hold_peek(table, key, row, t, cost, out);
+	if (kind == ALGO_SLIDING_LOG)
+		log_peek(table, key, row, t, ask->cost, out);
 	else
-		return false;
-	return true;
+		hold_peek(table, key, row, t, ask->cost, ask->bound, out);
 }
 
 static enum table_charge charge_cells(struct table *table, const struct table_key *key, uint32_t row,
-				      const struct ledger_row *mine, const struct algo_time *t, uint32_t cost,
-				      bool refuse, struct table_look *out)
+				      enum algo_kind kind, const struct charge_ask *ask,
+				      const struct algo_time *t, struct table_look *out)
 {
-	if (mine->numbers.kind == ALGO_SLIDING_LOG && refuse)
-		return log_charge(table, key, row, t, cost, NULL, out);
-	look_at_cells(table, key, row, mine, t, cost, out);
+	if (kind == ALGO_SLIDING_LOG && !ask->punish)
+		return log_charge(table, key, row, t, ask->cost, NULL, out);
+	look_at_cells(table, key, row, kind, ask, t, out);
 	out->allowed = false;
 	return TABLE_REFUSED;
 }
 
-static void __attribute__((noinline)) peek(struct table *table, const struct table_key *key, uint32_t row,
-					   const struct algo_time *t, uint32_t cost, struct table_look *out)
+void __attribute__((noinline))
+charge_peek(struct table *table, const struct table_key *key, const struct charge_ask *ask,
+	    const struct algo_time *t, struct table_look *out)
 {
 	struct slot_pair *pair = slot_pair(table, key);
 	uint64_t tag = slot_tag(key);
 
 	for (unsigned try = 0; try < TRIES; try++) {
 		struct probe at;
+		struct algo_numbers own;
 		recall_fresh(table);
-		const struct ledger_row *mine = recall_row(table, row);
+		const struct ledger_row *mine = recall_row(table, ask->row);
 		if (!mine)
 			break;
-		if (look_at_cells(table, key, row, mine, t, cost, out))
+		if (ALGO_IN_CELLS(mine->numbers.kind)) {
+			look_at_cells(table, key, ask->row, mine->numbers.kind, ask, t, out);
 			return;
-		enum probe_found found = probe_find(table, pair, tag, row, mine, t, &at);
+		}
+		enum probe_found found = probe_find(table, pair, tag, ask->row, mine, t, &at);
 		if (found == PROBE_STALE || (found == PROBE_FOUND && !slot_still(at.slot, at.w0, at.w1)))
 			continue;
-		/* A newer policy made it a log: so it is judged. */
-		if (at.numbers->kind == ALGO_SLIDING_LOG) {
-			log_peek(table, key, slot_row(at.keep), t, cost, out);
+		if (ALGO_IN_CELLS(at.numbers->kind)) { /* by a newer policy: so it is judged */
+			look_at_cells(table, key, slot_row(at.keep), at.numbers->kind, ask, t, out);
 			return;
 		}
 		struct algo_outcome outcome;
-		step_inline(at.numbers, at.state, t, cost, &outcome);
+		narrow(&at, ask, &own);
+		step_inline(at.numbers, at.state, t, ask->cost, &outcome);
 		*out = (struct table_look){
 			.numbers = *at.numbers, .state = at.state, .allowed = outcome.allowed};
 		return;
@@ -117,23 +104,24 @@ void table_peek(struct table *table, const struct table_key *key, uint32_t row, 
 		uint32_t cost, struct table_look *out)
 {
 	uint64_t index = slot_pair_index(table, key);
-	struct known at = known_find(table, &table->pairs[index], slot_tag(key), row);
+	struct charge_known at = charge_find(table, &table->pairs[index], slot_tag(key), row);
 	struct algo_outcome outcome;
 	if (__builtin_expect(at.numbers && slot_still(at.slot, at.w0, at.w1), 1)) {
 		step_inline(at.numbers, at.w1, t, cost, &outcome);
 		answer(out, at.numbers, at.w1, outcome.allowed);
 	} else {
-		peek(table, key, row, t, cost, out);
+		charge_peek(table, key, &(struct charge_ask){.row = row, .cost = cost}, t, out);
 	}
 	if (!out->allowed)
 		key_shun(table, index);
 }
 
-/* Store what the word becomes. `refuse`: only if it fits; else count a refusal (algo_punish). */
-static enum table_charge __attribute__((noinline))
-move(struct table *table, const struct table_key *key, uint32_t row, const struct algo_time *t, uint32_t cost,
-     bool refuse, struct table_look *out)
+/* Store what the word becomes. */
+enum table_charge __attribute__((noinline))
+charge_move(struct table *table, const struct table_key *key, const struct charge_ask *ask,
+	    const struct algo_time *t, struct table_look *out)
 {
+	const uint32_t row = ask->row, cost = ask->cost;
 	uint64_t index = slot_pair_index(table, key), tag = slot_tag(key);
 	struct slot_pair *pair = &table->pairs[index];
 
@@ -141,26 +129,27 @@ move(struct table *table, const struct table_key *key, uint32_t row, const struc
 		struct probe at;
 		struct insert_claim claim;
 		struct algo_outcome outcome;
+		struct algo_numbers own;
 		recall_fresh(table);
 		const struct ledger_row *mine = recall_row(table, row);
 		if (__builtin_expect(!mine || table->read_only, 0))
 			break;
-		if (__builtin_expect(mine->numbers.kind >= ALGO_SLIDING_LOG, 0))
-			return charge_cells(table, key, row, mine, t, cost, refuse, out);
+		if (__builtin_expect(ALGO_IN_CELLS(mine->numbers.kind), 0))
+			return charge_cells(table, key, row, mine->numbers.kind, ask, t, out);
 
 		enum probe_found found = probe_find(table, pair, tag, row, mine, t, &at);
 		if (__builtin_expect(found == PROBE_STALE, 0))
 			continue;
-		if (__builtin_expect(at.numbers->kind >= ALGO_SLIDING_LOG, 0)) /* by a newer policy */
-			return charge_cells(table, key, slot_row(at.keep),
-					    recall_row(table, slot_row(at.keep)), t, cost, refuse, out);
-		if (refuse) {
+		if (__builtin_expect(ALGO_IN_CELLS(at.numbers->kind), 0)) /* by a newer policy */
+			return charge_cells(table, key, slot_row(at.keep), at.numbers->kind, ask, t, out);
+		narrow(&at, ask, &own);
+		if (!ask->punish) {
 			step_inline(at.numbers, at.state, t, cost, &outcome);
 		} else {
 			outcome.state = algo_punish(at.numbers, at.state, t, cost);
 			outcome.allowed = outcome.state != at.state;
 		}
-		answer(out, at.numbers, at.state, refuse && outcome.allowed);
+		answer(out, at.numbers, at.state, !ask->punish && outcome.allowed);
 		if (!outcome.allowed || cost == 0) { /* nothing to write */
 			if (found == PROBE_FOUND && !slot_still(at.slot, at.w0, at.w1))
 				continue;
@@ -190,30 +179,37 @@ move(struct table *table, const struct table_key *key, uint32_t row, const struc
 		}
 		out->state = outcome.state;
 		key_welcome(table, index);
-		return refuse ? TABLE_CHARGED : TABLE_REFUSED;
+		return ask->punish ? TABLE_REFUSED : TABLE_CHARGED;
 	}
 	probe_unknown(out);
 	stats_add(&table->area->process.no_room, 1);
 	return TABLE_NO_ROOM;
 }
 
+static enum table_charge __attribute__((noinline))
+slowly(struct table *table, const struct table_key *key, uint32_t row, const struct algo_time *t,
+       uint32_t cost, struct table_look *out)
+{
+	return charge_move(table, key, &(struct charge_ask){.row = row, .cost = cost}, t, out);
+}
+
 enum table_charge table_charge(struct table *table, const struct table_key *key, uint32_t row,
 			       const struct algo_time *t, uint32_t cost, struct table_look *out)
 {
 	uint64_t index = slot_pair_index(table, key);
-	struct known at = known_find(table, &table->pairs[index], slot_tag(key), row);
+	struct charge_known at = charge_find(table, &table->pairs[index], slot_tag(key), row);
 	struct algo_outcome outcome;
 	if (__builtin_expect(!at.numbers || table->read_only, 0))
-		return move(table, key, row, t, cost, true, out);
+		return slowly(table, key, row, t, cost, out);
 	step_inline(at.numbers, at.w1, t, cost, &outcome);
 	if (outcome.allowed && cost) {
-		/* I2, I5: as in move. */
+		/* I2, I5: as in charge_move. */
 		if (!atomic_cas_pair(&at.slot->w0, at.w0, at.w1, at.w0, outcome.state))
-			return move(table, key, row, t, cost, true, out);
+			return slowly(table, key, row, t, cost, out);
 		key_welcome(table, index);
 	} else {
 		if (!slot_still(at.slot, at.w0, at.w1))
-			return move(table, key, row, t, cost, true, out);
+			return slowly(table, key, row, t, cost, out);
 		if (!outcome.allowed)
 			key_shun(table, index);
 	}
@@ -224,35 +220,43 @@ enum table_charge table_charge(struct table *table, const struct table_key *key,
 void table_punish(struct table *table, const struct table_key *key, uint32_t row, const struct algo_time *t,
 		  uint32_t cost, struct table_look *out)
 {
-	move(table, key, row, t, cost, false, out);
+	charge_move(table, key, &(struct charge_ask){.row = row, .cost = cost, .punish = true}, t, out);
 }
 
-void table_uncharge(struct table *table, const struct table_key *key, uint32_t row, const struct algo_time *t,
-		    uint64_t charged_at, uint32_t cost)
+void charge_undo(struct table *table, const struct table_key *key, const struct charge_ask *ask,
+		 const struct algo_time *t, uint64_t charged_at)
 {
 	struct slot_pair *pair = slot_pair(table, key);
 	uint64_t tag = slot_tag(key);
 
 	for (unsigned try = 0; try < TRIES; again(table, try++)) {
 		struct probe at;
+		struct algo_numbers own;
 		recall_fresh(table);
-		const struct ledger_row *mine = recall_row(table, row);
+		const struct ledger_row *mine = recall_row(table, ask->row);
 		if (!mine || table->read_only)
 			return;
-		enum probe_found found = probe_find(table, pair, tag, row, mine, t, &at);
+		enum probe_found found = probe_find(table, pair, tag, ask->row, mine, t, &at);
 		if (found == PROBE_STALE)
 			continue;
 		if (at.numbers->kind == ALGO_SLIDING_LOG) {
 			struct log_taken taken = {0, log_stamp(at.numbers, charged_at)};
-			log_uncharge(table, key, slot_row(at.keep), t, &taken, cost);
+			log_uncharge(table, key, slot_row(at.keep), t, &taken, ask->cost);
 			return;
 		}
 		if (found == PROBE_ABSENT) /* evicted: an absent key owes nothing */
 			return;
-		uint64_t state = algo_give_back(at.numbers, at.state, t, charged_at, cost);
+		narrow(&at, ask, &own);
+		uint64_t state = algo_give_back(at.numbers, at.state, t, charged_at, ask->cost);
 		if (state == at.state)
 			return;
 		if (atomic_cas_pair(&at.slot->w0, at.w0, at.w1, at.keep, state)) /* I2, I5 */
 			return;
 	}
+}
+
+void table_uncharge(struct table *table, const struct table_key *key, uint32_t row, const struct algo_time *t,
+		    uint64_t charged_at, uint32_t cost)
+{
+	charge_undo(table, key, &(struct charge_ask){.row = row, .cost = cost}, t, charged_at);
 }

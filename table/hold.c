@@ -24,6 +24,13 @@ struct others { /* what other process slots hold, and who judges */
 	const struct ledger_row *mine; /* the same */
 };
 
+struct ask { /* who wants to know */
+	const struct table_key *key;
+	uint32_t row;
+	const struct algo_time *t;
+	const struct algo_bound *bound; /* NULL: none */
+};
+
 enum fit {
 	FIT_YES,
 	FIT_NO,
@@ -88,50 +95,61 @@ static bool add_up(struct table *table, const struct table_key *key, uint32_t bu
 	return true;
 }
 
-static enum fit word_fits(struct table *table, const struct table_key *key, const struct others *others,
-			  const struct algo_time *t, uint32_t units, struct table_look *out)
+static void see(const struct algo_numbers *numbers, const struct ask *ask, struct algo_numbers *out)
+{
+	if (ask->bound)
+		algo_bounded(numbers, ask->bound, out);
+	else
+		*out = *numbers;
+}
+
+static enum fit word_fits(struct table *table, const struct ask *ask, const struct others *others,
+			  uint32_t units, struct table_look *out)
 {
 	struct probe at;
 	struct algo_outcome outcome;
-	enum probe_found found = probe_find(table, slot_pair(table, key), slot_tag(key), others->row,
-					    others->mine, t, &at);
+	enum probe_found found = probe_find(table, slot_pair(table, ask->key), slot_tag(ask->key),
+					    others->row, others->mine, ask->t, &at);
 	if (found == PROBE_STALE || (found == PROBE_FOUND && !slot_still(at.slot, at.w0, at.w1)))
 		return FIT_AGAIN;
 	if (at.numbers->kind == ALGO_SLIDING_LOG) {
-		log_peek(table, key, slot_row(at.keep), t, units, out);
+		log_peek(table, ask->key, slot_row(at.keep), ask->t, units, out);
 		return out->allowed ? FIT_YES : FIT_NO;
 	}
-	step_inline(at.numbers, at.state, t, units, &outcome);
-	*out = (struct table_look){.numbers = *at.numbers, .state = at.state, .allowed = outcome.allowed};
+	*out = (struct table_look){.state = at.state};
+	see(at.numbers, ask, &out->numbers);
+	step_inline(&out->numbers, at.state, ask->t, units, &outcome);
+	out->allowed = outcome.allowed;
 	return outcome.allowed ? FIT_YES : FIT_NO;
 }
 
 /* Do `units`, those of `but` included, fit beside what everybody else holds and what is used? In this order (I14). */
-static enum fit judge(struct table *table, const struct table_key *key, uint32_t row, uint32_t but,
-		      const struct algo_time *t, uint64_t units, struct others *others,
-		      struct table_look *out)
+static enum fit judge(struct table *table, const struct ask *ask, uint32_t but, uint64_t units,
+		      struct others *others, struct table_look *out)
 {
 	recall_fresh(table);
-	*others = (struct others){.tentative = NOBODY, .row = row, .mine = recall_row(table, row)};
+	*others = (struct others){.tentative = NOBODY, .row = ask->row, .mine = recall_row(table, ask->row)};
 	if (!others->mine)
 		return FIT_UNKNOWN;
-	if (!add_up(table, key, but, t->now, others))
+	if (!add_up(table, ask->key, but, ask->t->now, others))
 		return FIT_AGAIN;
 	units += others->units;
 	uint32_t all = units < UINT32_MAX ? (uint32_t)units : UINT32_MAX;
 	if (others->mine->numbers.kind != ALGO_CONCURRENT)
-		return word_fits(table, key, others, t, all, out);
-	*out = (struct table_look){.numbers = others->mine->numbers};
+		return word_fits(table, ask, others, all, out);
+	*out = (struct table_look){0};
+	see(&others->mine->numbers, ask, &out->numbers);
 	out->allowed = units <= out->numbers.capacity;
 	return out->allowed ? FIT_YES : FIT_NO;
 }
 
 void hold_peek(struct table *table, const struct table_key *key, uint32_t row, const struct algo_time *t,
-	       uint32_t units, struct table_look *out)
+	       uint32_t units, const struct algo_bound *bound, struct table_look *out)
 {
+	const struct ask ask = {key, row, t, bound};
 	struct others others;
 	for (unsigned try = 0, waits = 0; try < TRIES; try++) {
-		enum fit fit = judge(table, key, row, NOBODY, t, units, &others, out);
+		enum fit fit = judge(table, &ask, NOBODY, units, &others, out);
 		if (fit == FIT_UNKNOWN)
 			break;
 		if (fit == FIT_AGAIN)
@@ -238,12 +256,11 @@ static enum cell_stored reach(struct table *table, const struct table_key *key, 
 
 /* While it is tentative. Of several who are in each other's way the lowest process slot stays, the others make
  * room for it: else they might go on meeting for ever. */
-static enum fit insist(struct table *table, const struct table_key *key, uint32_t row,
-		       const struct algo_time *t, uint32_t own, struct others *others, unsigned *waits,
-		       struct table_look *out)
+static enum fit insist(struct table *table, const struct ask *ask, uint32_t own, struct others *others,
+		       unsigned *waits, struct table_look *out)
 {
 	for (unsigned try = 0; try < TRIES; try++) {
-		enum fit fit = judge(table, key, row, table->process_index, t, own, others, out);
+		enum fit fit = judge(table, ask, table->process_index, own, others, out);
 		if (fit == FIT_AGAIN)
 			continue;
 		if (fit != FIT_NO || others->tentative == NOBODY ||
@@ -255,13 +272,15 @@ static enum fit insist(struct table *table, const struct table_key *key, uint32_
 }
 
 enum table_charge hold_take(struct table *table, const struct table_key *key, uint32_t row,
-			    const struct algo_time *t, uint32_t units, struct table_look *out)
+			    const struct algo_time *t, uint32_t units, const struct algo_bound *bound,
+			    struct table_look *out)
 {
+	const struct ask ask = {key, row, t, bound};
 	struct others others;
 	unsigned waits = 0;
 	for (unsigned try = 0; !table->read_only && try < TRIES; try++) {
 		uint32_t had;
-		enum fit fit = judge(table, key, row, NOBODY, t, units, &others, out);
+		enum fit fit = judge(table, &ask, NOBODY, units, &others, out);
 		if (fit == FIT_UNKNOWN)
 			break;
 		if (fit == FIT_AGAIN)
@@ -282,7 +301,7 @@ enum table_charge hold_take(struct table *table, const struct table_key *key, ui
 			pause_for(table, try);
 			continue;
 		}
-		fit = insist(table, key, row, t, had + units, &others, &waits, out);
+		fit = insist(table, &ask, had + units, &others, &waits, out);
 		/* I13, I14: everything that was held before ours could be seen has been counted, and fits. */
 		if (fit == FIT_YES && keep(table, key, row, had + units)) {
 			out->held = (uint32_t)others.units + had + units;

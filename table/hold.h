@@ -41,13 +41,15 @@ static inline uint32_t hold_process(uint64_t word)
 bool hold_dead(struct table *table, uint64_t word, uint64_t now);
 
 /* Adds `units` to what this handle holds of the key, if it fits: held by everybody, with what the key's word or log has
- * counted, at most the capacity. TABLE_REFUSED: nothing is held. For 0 units it only looks. *out as table_take's. */
+ * counted, at most the capacity; with a bound (NULL: none) the capacity that it leaves. TABLE_REFUSED: nothing is held. For
+ * 0 units it only looks. *out as table_take's. */
 enum table_charge hold_take(struct table *table, const struct table_key *key, uint32_t row,
-			    const struct algo_time *t, uint32_t units, struct table_look *out);
+			    const struct algo_time *t, uint32_t units, const struct algo_bound *bound,
+			    struct table_look *out);
 
 /* The same without taking: would they fit? Writes nothing; for any handle. */
 void hold_peek(struct table *table, const struct table_key *key, uint32_t row, const struct algo_time *t,
-	       uint32_t units, struct table_look *out);
+	       uint32_t units, const struct algo_bound *bound, struct table_look *out);
 
 /* Gives up `units` of what this handle holds of the key. Never fails: what is not there is not given up. */
 void hold_lower(struct table *table, const struct table_key *key, uint32_t row, uint32_t units);

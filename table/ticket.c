@@ -97,7 +97,18 @@ uint32_t table_held(const struct table *table)
 void table_peek_held(struct table *table, const struct table_key *key, uint32_t row,
 		     const struct algo_time *t, uint32_t cost, struct table_look *out)
 {
-	hold_peek(table, key, row, t, cost, out);
+	hold_peek(table, key, row, t, cost, NULL, out);
+}
+
+static enum table_charge taken(struct table *table, enum table_charge result, const struct table_look *look,
+			       struct table_ticket *ticket)
+{
+	ticket->live = result == TABLE_CHARGED;
+	if (ticket->live && ticket->how == TABLE_RESERVE) {
+		ticket->rests = look->numbers.kind == ALGO_CONCURRENT ? 2 : 0;
+		enlist(table, ticket);
+	}
+	return result;
 }
 
 enum table_charge table_take(struct table *table, const struct table_key *key, uint32_t row,
@@ -108,21 +119,25 @@ enum table_charge table_take(struct table *table, const struct table_key *key, u
 	*ticket = (struct table_ticket){
 		.key = *key, .row = row, .cost = cost, .at = t->now, .how = (uint8_t)how};
 	if (how == TABLE_RESERVE) {
-		result = hold_take(table, key, row, t, cost, out);
+		result = hold_take(table, key, row, t, cost, NULL, out);
 	} else if (kind_of(table, row) == ALGO_SLIDING_LOG) {
-		struct log_taken taken = {0};
-		result = log_charge(table, key, row, t, cost, &taken, out);
-		ticket->cell = taken.cell;
-		ticket->stamp = taken.stamp;
+		struct log_taken cells = {0};
+		result = log_charge(table, key, row, t, cost, &cells, out);
+		ticket->cell = cells.cell;
+		ticket->stamp = cells.stamp;
 	} else {
 		result = table_charge(table, key, row, t, cost, out);
 	}
-	ticket->live = result == TABLE_CHARGED;
-	if (ticket->live && how == TABLE_RESERVE) {
-		ticket->rests = out->numbers.kind == ALGO_CONCURRENT ? 2 : 0;
-		enlist(table, ticket);
-	}
-	return result;
+	return taken(table, result, out, ticket);
+}
+
+enum table_charge table_take_bound(struct table *table, const struct table_key *key, uint32_t row,
+				   const struct algo_time *t, const struct algo_bound *bound,
+				   struct table_ticket *ticket, struct table_look *out)
+{
+	*ticket = (struct table_ticket){
+		.key = *key, .row = row, .cost = 1, .at = t->now, .how = (uint8_t)TABLE_RESERVE};
+	return taken(table, hold_take(table, key, row, t, 1, bound, out), out, ticket);
 }
 
 /* ---- settling ---------------------------------------------------------------------------------------- */
@@ -208,8 +223,8 @@ static void settle_charged(struct table *table, struct table_ticket *ticket, con
 	if (cost > ticket->cost) {
 		charge(table, &ticket->key, ticket->row, t, cost - ticket->cost);
 	} else if (cost < ticket->cost && kind_of(table, ticket->row) == ALGO_SLIDING_LOG) {
-		struct log_taken taken = {ticket->cell, ticket->stamp};
-		log_uncharge(table, &ticket->key, ticket->row, t, &taken, ticket->cost - cost);
+		struct log_taken cells = {ticket->cell, ticket->stamp};
+		log_uncharge(table, &ticket->key, ticket->row, t, &cells, ticket->cost - cost);
 	} else if (cost < ticket->cost) {
 		table_uncharge(table, &ticket->key, ticket->row, t, ticket->at, ticket->cost - cost);
 	}
