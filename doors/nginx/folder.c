@@ -6,7 +6,7 @@
  * root, makes it, and a configuration whose table stands in a folder that no worker will use is no configuration. When the whole
  * of it has been read, for `user` may stand at its end: that is when nginx asks its core modules, and why this is one.
  */
-#include "doors/nginx/gate.h"
+#include "doors/nginx/take/take.h"
 
 #include "policy/place.h"
 
@@ -96,6 +96,10 @@ ngx_http_weir_folder(ngx_cycle_t *cycle, ngx_http_weir_realm_t *realm)
     case WEIR_OK:
         if (why[0]) {
             ngx_log_error(NGX_LOG_WARN, cycle->log, 0, "weir: %s", why);
+        }
+
+        if (ngx_test_config && realm->fixed) {
+            ngx_http_weir_take_compare(cycle, table);
         }
 
         return NGX_CONF_OK;

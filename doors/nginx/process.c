@@ -6,14 +6,22 @@
 ngx_uint_t
 ngx_http_weir_realms(ngx_cycle_t *cycle, ngx_http_weir_realm_t **realms)
 {
-    ngx_uint_t                  n;
-    ngx_http_weir_main_conf_t  *mcf;
+    ngx_uint_t                       n;
+    ngx_http_weir_main_conf_t       *mcf;
+    ngx_http_weir_take_main_conf_t  *tmcf;
 
     n = 0;
     mcf = ngx_http_cycle_get_module_main_conf(cycle, ngx_http_weir_gate_module);
 
     if (mcf && ngx_http_weir_has(&mcf->realm)) {
         realms[n++] = &mcf->realm;
+    }
+
+    tmcf = ngx_http_cycle_get_module_main_conf(cycle,
+                                               ngx_http_weir_take_module);
+
+    if (tmcf && ngx_http_weir_has(&tmcf->realm)) {
+        realms[n++] = &tmcf->realm;
     }
 
     return n;

@@ -7,6 +7,7 @@
 
 #include "policy/kept.h"
 #include "policy/place.h"
+#include "policy/zones.h"
 #include "table/snapshot.h"
 
 
@@ -145,6 +146,11 @@ ngx_http_weir_table_path(ngx_http_weir_realm_t *realm, ngx_uid_t worker,
 {
     if (realm->table.len) {
         return (char *) realm->table.data;
+    }
+
+    if (realm->fixed) {
+        return zones_table_path((char *) realm->path.data, (unsigned) worker,
+                                path, PLACE_MAX) ? path : NULL;
     }
 
     return policy_table_path((char *) realm->path.data, (unsigned) worker, path,

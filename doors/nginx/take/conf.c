@@ -13,12 +13,6 @@ static void ngx_http_weir_limits_merge(ngx_http_weir_limits_t *conf,
     ngx_http_weir_limits_t *prev);
 
 
-static ngx_command_t  ngx_http_weir_take_commands[] = {
-
-      ngx_null_command
-};
-
-
 static ngx_http_module_t  ngx_http_weir_take_module_ctx = {
     NULL,                                  /* preconfiguration */
     ngx_http_weir_take_postconfiguration,  /* postconfiguration */
@@ -57,9 +51,12 @@ ngx_http_weir_take_postconfiguration(ngx_conf_t *cf)
 
     tmcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_weir_take_module);
 
-    (void) tmcf;
+    if (ngx_http_weir_take_compile(cf, tmcf) != NGX_OK) {
+        return NGX_ERROR;
+    }
 
-    return NGX_OK;
+    return ngx_http_weir_has(&tmcf->realm) ? ngx_http_weir_take_init(cf)
+                                           : NGX_OK;
 }
 
 
@@ -120,6 +117,8 @@ ngx_http_weir_take_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
     ngx_http_weir_take_loc_conf_t  *prev = parent;
     ngx_http_weir_take_loc_conf_t  *conf = child;
 
+    ngx_http_weir_take_main_conf_t  *tmcf;
+
     ngx_conf_merge_uint_value(conf->status, prev->status,
                               NGX_HTTP_SERVICE_UNAVAILABLE);
     ngx_conf_merge_uint_value(conf->headers, prev->headers, 0);
@@ -127,6 +126,10 @@ ngx_http_weir_take_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
 
     ngx_http_weir_limits_merge(&conf->requests, &prev->requests);
     ngx_http_weir_limits_merge(&conf->connections, &prev->connections);
+
+    tmcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_weir_take_module);
+    tmcf->most = ngx_max(tmcf->most, conf->requests.lines.nelts
+                                     + conf->connections.lines.nelts);
 
     return NGX_CONF_OK;
 }

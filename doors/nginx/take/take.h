@@ -2,8 +2,10 @@
 /*
  * take: nginx's own limits, limit_req and limit_conn, served by weir's table. What the files of this folder share.
  *
- *   conf.c      the module; locations, merging    lines.c    limit_req and limit_conn
- *   zones.c     limit_req_zone, limit_conn_zone   compile.c  zones as the image of a realm, when all has been read
+ *   conf.c      the module; locations, merging    directives.c  its directives       misplaced.c  where they may not stand
+ *   zones.c     limit_req_zone, limit_conn_zone   lines.c    limit_req and limit_conn
+ *   words.c     parameters, what was meant        extras.c   weir_headers and others that nginx does not have
+ *   compile.c   zones as the image of a realm, when all has been read               compare.c  what `nginx -t` says of them
  *   decide.c    PREACCESS: first requests, which may wait, then connections
  *   requests.c  limit_req        connections.c  limit_conn       key.c  a zone's key, its counter, its rate
  *   log.c       nginx's lines, sampled if asked   tell.c  statistics, recent refusals
@@ -33,19 +35,21 @@
 typedef struct {
     ngx_str_t                    name;
     ngx_http_complex_value_t     key;
-    size_t                       size;         /* as declared, bytes */
+    size_t                       size;         /* as declared, bytes; 0: it is used and not declared (yet) */
     ngx_str_t                    rate;         /* as written; of connections: empty */
     ngx_http_complex_value_t    *rate_value;   /* a variable says; NULL: count per period_ns */
     uint32_t                     count;
     uint64_t                     period_ns;
     uint64_t                     token_ns;     /* what a request takes, rounded up; 0: a variable says */
     uint32_t                     burst;        /* the largest of the lines that use it; of connections N - 1 */
-    u_char                      *file;         /* where it stands */
+    ngx_shm_zone_t              *shm;          /* nginx's, for its name alone: nothing is in it */
+    u_char                      *file;         /* where it stands; until it is declared: where it is used first */
     ngx_uint_t                   line;
     uint32_t                     index;        /* of its limit and counter in the realm's image */
     unsigned                     connections:1;
     unsigned                     nginx:1;      /* counted as nginx does, to the bit */
     unsigned                     address:1;    /* the key is an address in bytes: $binary_remote_addr */
+    unsigned                     used:1;       /* by a line */
 
     /* of this process: its counter in the world that decides */
     ngx_http_weir_world_t       *world;
@@ -73,7 +77,7 @@ typedef struct {
 
 typedef struct {
     ngx_http_weir_realm_t        realm;        /* path is the configuration file's; "" without zones that are used */
-    ngx_array_t                  zones;        /* of ngx_http_weir_zone_t *, in order of declaration */
+    ngx_array_t                  zones;        /* of ngx_http_weir_zone_t *, in order of their first mention */
     struct image                *image;        /* realm.image, to be freed */
     ngx_uint_t                   most;         /* lines of one location, requests and connections together */
     unsigned                     headers:1;    /* weir_headers stands somewhere */
@@ -99,17 +103,43 @@ typedef struct {
 } ngx_http_weir_take_loc_conf_t;
 
 
+/* directives.c */
+extern ngx_command_t  ngx_http_weir_take_commands[];
+
+/* misplaced.c. Directives where nginx does not allow them: those of http{} alone, the others. */
+char *ngx_http_weir_misplaced_http(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_http_weir_misplaced(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+
 /* zones.c */
 char *ngx_http_weir_limit_req_zone(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_http_weir_limit_conn_zone(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+/* That of that name, made if it has not been mentioned before. `size`: as declared; 0: it is only used. NULL: nginx has
+ * said why. */
+ngx_http_weir_zone_t *ngx_http_weir_zone(ngx_conf_t *cf, ngx_str_t *name, size_t size, ngx_uint_t connections);
 
 /* lines.c */
 char *ngx_http_weir_limit_req(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_http_weir_limit_conn(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 
-/* compile.c. When the whole of http{} has been read: unknown zones are errors, known ones become the realm's image, and
- * `nginx -t` is told what will change. */
+/* words.c. NGX_CONF_OK, or NGX_CONF_ERROR and it has been said why. */
+ngx_int_t ngx_http_weir_complex(ngx_conf_t *cf, ngx_str_t *text, ngx_http_complex_value_t *value);
+char *ngx_http_weir_rate(ngx_conf_t *cf, ngx_str_t *value, ngx_http_weir_zone_t *zone);
+char *ngx_http_weir_status(ngx_conf_t *cf, ngx_str_t *value, ngx_uint_t *status);
+ngx_uint_t ngx_http_weir_zone_address(ngx_str_t *key);
+/* nginx's `invalid parameter`, and which of `known` (words with a space between them) was probably meant. */
+char *ngx_http_weir_parameter(ngx_conf_t *cf, ngx_str_t *value, const char *known);
+
+/* extras.c */
+char *ngx_http_weir_take_headers_words(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_http_weir_limit_table(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+char *ngx_http_weir_limit_snapshot(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
+
+/* compile.c. When the whole of http{} has been read: unknown zones are errors, known ones become the realm's image if a
+ * line uses one. */
 ngx_int_t ngx_http_weir_take_compile(ngx_conf_t *cf, ngx_http_weir_take_main_conf_t *tmcf);
+
+/* compare.c. `nginx -t`, when everything has been read: what will change for the counters of the table that is there. */
+void ngx_http_weir_take_compare(ngx_cycle_t *cycle, const char *table);
 
 /* decide.c */
 ngx_int_t ngx_http_weir_take_init(ngx_conf_t *cf);

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * compare: `nginx -t` says what a reload will change for the counters that are there. It only looks; where there is no table,
+ * or one that cannot be read, there is nothing to say.
+ */
+#include "doors/nginx/take/take.h"
+
+#include "policy/zones.h"
+
+
+static struct policy_image *ngx_http_weir_published(const char *path);
+
+
+#define NGX_HTTP_WEIR_OTHER_KIND                                              \
+    "its table serves a policy and takes no zones: name another one, "        \
+    "weir_limit_table PATH"
+
+
+void
+ngx_http_weir_take_compare(ngx_cycle_t *cycle, const char *table)
+{
+    char                             words[1024], *line, *end;
+    ngx_uint_t                       level;
+    struct policy_image             *published;
+    ngx_http_weir_take_main_conf_t  *tmcf;
+
+    tmcf = ngx_http_cycle_get_module_main_conf(cycle,
+                                               ngx_http_weir_take_module);
+
+    if (tmcf == NULL || !ngx_http_weir_has(&tmcf->realm)) {
+        return;
+    }
+
+    published = ngx_http_weir_published(table);
+    if (published == NULL) {
+        return;
+    }
+
+    if (zones_may_replace(published->image)) {
+        zones_difference(published->image, tmcf->image, words, sizeof(words));
+
+    } else {
+        (void) ngx_cpystrn((u_char *) words, (u_char *)
+                           NGX_HTTP_WEIR_OTHER_KIND, sizeof(words));
+    }
+
+    for (line = words; *line; line = end) {
+        end = line + strcspn(line, "\n");
+
+        if (*end) {
+            *end++ = '\0';
+        }
+
+        level = ngx_strstr(line, "begin anew")
+                || ngx_strcmp(line, NGX_HTTP_WEIR_OTHER_KIND) == 0
+                ? NGX_LOG_WARN : NGX_LOG_NOTICE;
+
+        ngx_log_error(level, cycle->log, 0, "weir: with a reload: %s", line);
+    }
+
+    policy_drop(&published);
+}
+
+
+static struct policy_image *
+ngx_http_weir_published(const char *path)
+{
+    struct table          *table;
+    struct table_options   options;
+    struct policy_image   *image;
+
+    ngx_memzero(&options, sizeof(struct table_options));
+    options.path = path;
+    options.read_only = true;
+
+    if (table_open(&options, &table, NULL, 0) != WEIR_OK) {
+        return NULL;
+    }
+
+    if (policy_current(table, &image, NULL, 0) != WEIR_OK) {
+        image = NULL;
+    }
+
+    table_close(&table);
+
+    return image;
+}
