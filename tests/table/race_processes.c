@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 
 #include "tests/table/race.h"
+#include "tests/table/race_bound.h"
 #include "tests/table/race_change.h"
 #include "tests/table/race_hold.h"
 #include "tests/table/race_insert.h"
@@ -42,5 +43,7 @@ int main(void)
 	log_all();
 	hold_all(2);
 	hold_all(4);
+	bound_all(2);
+	bound_all(4);
 	return done_testing();
 }
