@@ -428,12 +428,16 @@ http {{
     def start(self):
         self.process = start(["nginx", "-c", self.conf, "-p", self.dir, "-e", self.error_log, "-g", "daemon off;"],
                              env=san_env(), stderr=open(os.path.join(self.dir, "stderr"), "w"))
-        if not wait_until(lambda: self.process.poll() is not None or (listening(self.port) and os.path.exists(self.table + ".policy")), 60) \
+        if not wait_until(lambda: self.process.poll() is not None or (listening(self.port) and self.deciding()), 60) \
                 or self.process.poll() is not None:
             note("nginx did not start:")
             for line in (self.errors() + open(os.path.join(self.dir, "stderr")).read()).splitlines()[-20:]:
                 note(line)
             raise SystemExit("nginx did not start")
+
+    def deciding(self):
+        """A policy is in force."""
+        return os.path.exists(self.table + ".policy")
 
     def stop(self, sig=signal.SIGQUIT, seconds=30):
         return stop(self.process, sig, seconds)
