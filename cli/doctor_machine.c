@@ -5,10 +5,35 @@
 #include <sys/vfs.h>
 
 #include "cli/doctor.h"
-#include "cli/nginx.h"
+#include "cli/module.h"
 #include "cli/out.h"
 
 #define TMPFS 0x01021994 /* linux/magic.h: TMPFS_MAGIC */
+
+struct running_context {
+	struct doctor *doctor;
+	const char *ours;
+};
+
+/* What runs from elsewhere is another installation's: it is told, but not this one's fault. */
+static void running(void *context, const struct module_running *found)
+{
+	const struct running_context *known = context;
+	size_t size = strlen(known->ours);
+	bool begins = size && strncmp(found->path, known->ours, size) == 0,
+	     ours = begins && !found->path[size];
+	if (found->state == MODULE_UNREADABLE)
+		doctor_say(known->doctor, DOCTOR_NOTE, "running", "look as root: sudo weir doctor",
+			   "which module nginx's process %d runs is not for this user to see",
+			   (int)found->pid);
+	else if (found->state == MODULE_REPLACED || (begins && !ours))
+		doctor_say(known->doctor, begins ? DOCTOR_WRONG : DOCTOR_NOTE, "running", MODULE_RESTART,
+			   "nginx's process %d still runs the module that was at %s before", (int)found->pid,
+			   begins ? known->ours : found->path);
+	else if (ours)
+		doctor_say(known->doctor, DOCTOR_GOOD, "running", NULL, "nginx's process %d runs it",
+			   (int)found->pid);
+}
 
 static void nginx(struct doctor *doctor)
 {
@@ -23,6 +48,7 @@ static void nginx(struct doctor *doctor)
 	else
 		doctor_say(doctor, DOCTOR_WRONG, found.binary_version ? "module" : "nginx", found.cure, "%s",
 			   found.trouble);
+	module_running_every(running, &(struct running_context){doctor, found.module});
 }
 
 static void shared_memory(struct doctor *doctor)

@@ -33,27 +33,32 @@ static bool look_in(const char *folders, char *out, size_t size)
 	return false;
 }
 
+bool nginx_beside(const char *name, char *out, size_t size)
+{
+	static const char *const WAYS[] = {"", "../lib/weir/"};
+	char self[PLACE_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+	char *slash = n > 0 ? (self[n] = '\0', strrchr(self, '/')) : NULL;
+	for (size_t i = 0; slash && i < sizeof WAYS / sizeof *WAYS; i++) {
+		slash[1] = '\0';
+		if (snprintf(out, size, "%s%s%s", self, WAYS[i], name) >= (int)size || access(out, R_OK) != 0)
+			continue;
+		char *clean = realpath(out, NULL);
+		if (clean)
+			snprintf(out, size, "%s", clean);
+		free(clean);
+		return true;
+	}
+	out[0] = '\0';
+	return false;
+}
+
 static bool look_for_module(char *out, size_t size)
 {
 	static const char *const FOLDERS[] = {"/usr/lib/nginx/modules", "/usr/lib64/nginx/modules",
 					      "/usr/local/lib/weir", "/usr/lib/weir"};
-	char self[PLACE_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-	char *slash = n > 0 ? (self[n] = '\0', strrchr(self, '/')) : NULL;
-	if (slash) {
-		*slash = '\0';
-		if (snprintf(out, size, "%s/" MODULE, self) < (int)size && access(out, R_OK) == 0)
-			return true;
-		/* PREFIX/bin/weir, PREFIX/lib/weir/module */
-		if (snprintf(out, size, "%s/../lib/weir/" MODULE, self) < (int)size &&
-		    access(out, R_OK) == 0) {
-			char *clean = realpath(out, NULL);
-			if (clean)
-				snprintf(out, size, "%s", clean);
-			free(clean);
-			return true;
-		}
-	}
+	if (nginx_beside(MODULE, out, size))
+		return true;
 	for (size_t i = 0; i < sizeof FOLDERS / sizeof *FOLDERS; i++)
 		if (snprintf(out, size, "%s/" MODULE, FOLDERS[i]) < (int)size && access(out, R_OK) == 0)
 			return true;

@@ -23,6 +23,10 @@ struct nginx {
  * trouble. */
 bool nginx_find(const char *binary, const char *module, struct nginx *out);
 
+/* A file of weir's own: beside this executable (a build folder), or in PREFIX/lib/weir if it is PREFIX/bin/weir.
+ * False: it is in neither; *out is then "". */
+bool nginx_beside(const char *name, char *out, size_t size);
+
 /* "1.22.1" */
 const char *nginx_version_text(unsigned version, char *out, size_t size);
 

@@ -17,7 +17,7 @@ _weir() {
 		return
 	fi
 	case $prev in
-	--policy | --table | --state | --nginx | --module | --snapshot)
+	--policy | --table | --nginx-conf | --state | --nginx | --module | --snapshot | --source | --out | --running)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		compopt -o filenames 2>/dev/null
 		return
@@ -29,7 +29,7 @@ _weir() {
 	--limit)
 		local args=() i
 		for ((i = 2; i < COMP_CWORD - 1; i++)); do
-			case ${COMP_WORDS[i]} in --table | --policy) args+=("${COMP_WORDS[i]}" "${COMP_WORDS[i + 1]}") ;; esac
+			case ${COMP_WORDS[i]} in --table | --policy | --nginx-conf) args+=("${COMP_WORDS[i]}" "${COMP_WORDS[i + 1]}") ;; esac
 		done
 		mapfile -t COMPREPLY < <(compgen -W "$(weir show --json "${args[@]}" 2>/dev/null |
 			sed -n 's/^      "name": "\([^"]*\)",$/\1/p')" -- "$cur")
@@ -39,6 +39,7 @@ _weir() {
 	case $sub:$cur in
 	*:-*) mapfile -t COMPREPLY < <(compgen -W "$(_weir_options "$sub")" -- "$cur") ;;
 	table:*) mapfile -t COMPREPLY < <(compgen -W "info check resize export import" -- "$cur") ;;
+	module:*) mapfile -t COMPREPLY < <(compgen -W "path check build" -- "$cur") ;;
 	help:*) mapfile -t COMPREPLY < <(compgen -W "$(_weir_subcommands)" -- "$cur") ;;
 	check:* | run:* | publish:* | control:*)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")

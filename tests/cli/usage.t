@@ -7,7 +7,7 @@ from weirtest import *
 dir = folder()
 d = json.loads(weir("help", "--json").stdout)
 names = [c["name"] for c in d["subcommands"]]
-is_(names, "run check explain show reset publish control table doctor schema version help".split(), "the subcommands")
+is_(names, "run check explain show reset publish control table module doctor schema version help".split(), "the subcommands")
 is_([c["code"] for c in d["exit_codes"]], [0, 1, 2, 3], "the exit codes")
 
 text = weir("help").stdout
@@ -52,6 +52,16 @@ for argv, code, key in [
     (("table", "check", *table), 3, "error"),
     (("table",), 2, "error"),
     (("table", "frob"), 2, "error"),
+    (("module",), 2, "error"),
+    (("module", "frob"), 2, "error"),
+    (("module", "path", "--nginx", "nginx"), 2, "error"),
+    (("module", "check", "--source", "."), 2, "error"),
+    (("module", "build", "x.so"), 2, "error"),
+    (("module", "path"), 0, "module"),
+    (("module", "check"), 0, "ok"),
+    (("module", "check", "p.yaml"), 3, "error"),
+    (("module", "check", "--nginx", "none"), 3, "error"),
+    (("module", "build", "--nginx", "none"), 3, "error"),
     (("doctor", *table), 1, "findings"),
     (("schema",), 0, "$schema"),
     (("version",), 0, "version"),
