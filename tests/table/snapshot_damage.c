@@ -255,10 +255,12 @@ static void check_other_version(struct farm *farm, struct bytes *base)
 
 static void check_words(void)
 {
-	struct algo_numbers n[FARM_KINDS], none;
+	struct algo_numbers n[FARM_KINDS], none, asks, never;
 	uint64_t taken = 1000000 * RIG_SECOND, now = taken + RIG_SECOND, tag = UINT64_C(5) << 24;
 	farm_numbers(n);
 	algo_concurrent(5, &none);
+	algo_limit_req_exact(0, 0, 9, 0, &asks);
+	algo_limit_req(0, RIG_SECOND, 9, 0, &never);
 #define WINDOW(kind, end) (((end) >> n[kind].shift) << n[kind].count_bits | 3)
 	const struct {
 		const struct algo_numbers *n;
@@ -293,6 +295,10 @@ static void check_words(void)
 		 "a sliding window"},
 		{&n[SLIDING], tag, (taken / FARM_HOUR + 9) << 2 * n[SLIDING].count_bits | 3, JUDGED_REFUSED,
 		 "one of later"},
+		{&n[NGINX], tag, 16 * taken / 1000000 + 1000000, JUDGED_LIVE, "one of nginx"},
+		{&n[NGINX], tag, 16 * taken / 1000000, JUDGED_EXPIRED, "one that has recovered"},
+		{&never, tag, 77, JUDGED_EXPIRED, "one of a limit that lets nothing pass"},
+		{&asks, tag, taken + 99 * FARM_DAY, JUDGED_LIVE, "one whose asker may be as slow as that"},
 		{&n[TOKEN], tag, LAYOUT_CLAIM | 1, JUDGED_REFUSED, "a claim"},
 		{&n[TOKEN], tag, 0, JUDGED_EXPIRED, "nothing"},
 		{&none, tag, 5, JUDGED_REFUSED, "what is never stored"},
@@ -308,6 +314,14 @@ static void check_words(void)
 	ok(!algo_recovered(&n[TOKEN], w1, taken + FARM_DAY) &&
 		   algo_recovered(&n[TOKEN], w1, taken + FARM_DAY + 3 * FARM_HOUR),
 	   "  is cut to a day and two windows");
+	w1 = CELL_MARK - 1;
+	is_u64(snapshot_judge(&n[NGINX], tag, &w1, taken, now), JUDGED_LIVE, "so is one of nginx");
+	ok(!algo_recovered(&n[NGINX], w1, taken + FARM_DAY) &&
+		   algo_recovered(&n[NGINX], w1, taken + FARM_DAY + 1300 * RIG_SECOND),
+	   "  to a day and 1,250 s");
+	w1 = CELL_MARK - 1;
+	is_u64(snapshot_judge(&asks, tag, &w1, taken, now), JUDGED_LIVE, "and of who asks");
+	ok(algo_recovered(&asks, w1, taken + 801 * FARM_DAY), "  to what the longest window leaves");
 }
 
 /* The same through a table: a forged far future does not lock anybody out. */

@@ -40,7 +40,7 @@ static void check_quiet(void)
 		is_u64(farm_differ(&farm, old, farm.table, &farm.t, FARM_KINDS), 0,
 		       "  every key answers alike");
 		is_u64(farm_broken(farm.table), 0, "  its invariants hold");
-		is_str(stats_name(farm.table, ledger_row(farm.table, farm.row[LOG])->stat), "limit-6",
+		is_str(stats_name(farm.table, ledger_row(farm.table, farm.row[LOG])->stat), "limit-7",
 		       "  limits have their names");
 		is_u64(ledger_lock(old, 100), WEIR_NOT_FOUND, "  nobody publishes in the old one");
 		is_u64(table_resize(old, &options, 100, why, sizeof why), WEIR_NOT_FOUND,
@@ -83,7 +83,7 @@ static void check_charged(void)
 	struct algo_numbers n[FARM_KINDS];
 	struct algo_time t = {.now = 5000 * RIG_SECOND}, later = {.now = 5900 * RIG_SECOND};
 	farm_numbers(n);
-	static const enum farm_kind kinds[] = {TOKEN, LEAKY, FIRST, SLIDING};
+	static const enum farm_kind kinds[] = {TOKEN, LEAKY, NGINX, FIRST, SLIDING};
 	for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
 		const struct algo_numbers *numbers = &n[kinds[k]];
 		struct algo_outcome out;
@@ -101,10 +101,24 @@ static void check_charged(void)
 		algo_step(numbers, words[3], &later, 2, &out);
 		uint32_t units = snapshot_charged(numbers, words[3], out.state, t.now);
 		/* a bucket: and at most what has drained meanwhile */
-		uint32_t most = kinds[k] == LEAKY ? 2 + 25 : kinds[k] == TOKEN ? 2 + 3 : 2;
+		uint32_t most = kinds[k] == LEAKY   ? 2 + 25
+				: kinds[k] == NGINX ? 2 + 15
+				: kinds[k] == TOKEN ? 2 + 3
+						    : 2;
 		if (!ok(units >= 2 && units <= most, "  a quarter of an hour later: no less"))
 			note("%u of 2 to %u", units, most);
 	}
+
+	/* nginx rounds what is owed up before each: that is nobody's request */
+	uint64_t before = 0, after = 0, looked_at = t.now;
+	for (unsigned i = 0; i < 7; i++) {
+		struct algo_outcome out;
+		algo_step(&n[NGINX], after, &t, 1, &out);
+		before = i == 1 ? out.state : before;
+		after = out.state;
+		t.now += 7000000 * (i + 1);
+	}
+	is_u64(snapshot_charged(&n[NGINX], before, after, looked_at), 5, "roundings are no requests");
 }
 
 /* ---- with traffic ---- */

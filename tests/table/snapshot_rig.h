@@ -12,7 +12,7 @@
 #define FARM_KEYS 60u /* of each kind */
 #define FARM_COST 12u /* most that is asked about */
 
-enum farm_kind { TOKEN, LEAKY, FIRST, CLOCKED, DAILY, SLIDING, LOG, SHORT, FARM_KINDS };
+enum farm_kind { TOKEN, LEAKY, NGINX, FIRST, CLOCKED, DAILY, SLIDING, LOG, SHORT, FARM_KINDS };
 
 struct farm {
 	struct rig rig;
@@ -32,6 +32,8 @@ static inline void farm_numbers(struct algo_numbers n[FARM_KINDS])
 	n[CLOCKED] = rig_window(9, 6 * FARM_HOUR, ALGO_CLOCK);
 	n[DAILY] = rig_window(11, FARM_DAY, ALGO_CALENDAR_DAY);
 	n[SHORT] = rig_token(1, RIG_SECOND, 10); /* full again after 10 s */
+	if (!algo_limit_req(1, 60 * RIG_SECOND, 9, 0, &n[NGINX]))
+		rig_die("farm", "numbers refused");
 	if (!algo_sliding_window(10, FARM_HOUR, &n[SLIDING]) || !algo_sliding_log(7, FARM_HOUR, &n[LOG]))
 		rig_die("farm", "numbers refused");
 }
