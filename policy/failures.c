@@ -109,7 +109,8 @@ static bool has_rate(const struct model_limit *limit)
 static void check(struct load *load, const struct node *count, const struct model_limit *limit)
 {
 	for (size_t i = 0; i < limit->rate_count; i++)
-		if (limit->rates[i].numbers.kind == ALGO_LEAKY_BUCKET)
+		if (limit->rates[i].numbers.kind == ALGO_LEAKY_BUCKET ||
+		    limit->rates[i].numbers.kind == ALGO_LIMIT_REQ)
 			diag_error(
 				load, count->mark,
 				"a queue cannot know the answers of those who wait in it; with 'count: %s' "

@@ -76,13 +76,13 @@ static void check_words(struct numbers *n)
 	const struct {
 		const struct node *node;
 		const char *word;
-		enum algo_kind kind;
+		enum algo_kind kind, also;
 	} words[] = {
-		{n->burst, "burst", ALGO_TOKEN_BUCKET},
-		{n->concurrent ? NULL : n->queue, "queue", ALGO_LEAKY_BUCKET},
-		{n->at_once, "at_once", ALGO_LEAKY_BUCKET},
-		{n->concurrent ? NULL : n->wait, "wait", ALGO_LEAKY_BUCKET},
-		{n->align, "align", ALGO_FIXED_WINDOW},
+		{n->burst, "burst", ALGO_TOKEN_BUCKET, ALGO_NONE},
+		{n->concurrent ? NULL : n->queue, "queue", ALGO_LEAKY_BUCKET, ALGO_LIMIT_REQ},
+		{n->at_once, "at_once", ALGO_LEAKY_BUCKET, ALGO_LIMIT_REQ},
+		{n->concurrent ? NULL : n->wait, "wait", ALGO_LEAKY_BUCKET, ALGO_NONE},
+		{n->align, "align", ALGO_FIXED_WINDOW, ALGO_NONE},
 	};
 
 	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
@@ -92,10 +92,18 @@ static void check_words(struct numbers *n)
 			diag_error(load, words[i].node->mark,
 				   "'%s' goes with a single rate; make two limits of these rates",
 				   words[i].word);
-		else if (!n->kinds[words[i].kind] && n->kind)
+		else if (n->kinds[words[i].kind] || n->kinds[words[i].also])
+			continue;
+		else if (n->kind == ALGO_LIMIT_REQ && words[i].node == n->burst)
+			diag_error(load, words[i].node->mark,
+				   "'burst' is for a token-bucket; what nginx calls burst is 'queue'");
+		else if (n->kind == ALGO_LIMIT_REQ)
+			diag_error(load, words[i].node->mark, "'%s' is for a %s; this is algorithm: nginx",
+				   words[i].word, kind_names[words[i].kind]);
+		else if (n->kind)
 			diag_error(load, words[i].node->mark, "'%s' is for a %s; this is a %s", words[i].word,
 				   kind_names[words[i].kind], kind_names[n->kind]);
-		else if (!n->kinds[words[i].kind])
+		else
 			diag_error(load, words[i].node->mark,
 				   "'%s' is for a %s; this rate is a %s by default: say algorithm: %s",
 				   words[i].word, kind_names[words[i].kind],

@@ -37,32 +37,59 @@ static bool build_token_bucket(struct numbers *n, const struct rate *rate, struc
 	return bucket_in_range(n, rate, mark) && algo_token_bucket(rate->count, rate->period_ns, burst, out);
 }
 
-static bool build_leaky_bucket(struct numbers *n, const struct rate *rate, struct model_mark mark,
-			       struct algo_numbers *out)
+/* Those who wait, and how many of them need not. */
+static bool read_queue(struct numbers *n, const char *what, uint32_t *queue, uint32_t *at_once)
 {
 	struct load *load = n->load;
-	uint32_t queue = 0, at_once = 0;
-	uint64_t wait_ns = 0;
 	size_t errors = load->diag.errors;
 
 	if (n->concurrent) {
 		diag_error(load, n->concurrent->mark,
-			   "whose queue it is could not be told; make two limits of the leaky-bucket and "
-			   "'concurrent'");
+			   "whose queue it is could not be told; make two limits of the %s and 'concurrent'",
+			   what);
 		return false;
 	}
 	if (n->queue)
-		value_number(load, n->queue, "queue", 0, ALGO_BURST_MAX - 1, &queue);
-	if (n->at_once && value_number(load, n->at_once, "at_once", 0, ALGO_BURST_MAX - 1, &at_once) &&
-	    at_once > queue && load->diag.errors == errors) {
+		value_number(load, n->queue, "queue", 0, ALGO_BURST_MAX - 1, queue);
+	if (n->at_once && value_number(load, n->at_once, "at_once", 0, ALGO_BURST_MAX - 1, at_once) &&
+	    *at_once > *queue && load->diag.errors == errors) {
 		diag_error(load, n->at_once->mark, "'at_once' is a part of the queue, at most %u here",
-			   queue);
-		at_once = 0;
+			   *queue);
+		*at_once = 0;
 	}
+	return true;
+}
+
+static bool build_leaky_bucket(struct numbers *n, const struct rate *rate, struct model_mark mark,
+			       struct algo_numbers *out)
+{
+	uint32_t queue = 0, at_once = 0;
+	uint64_t wait_ns = 0;
+
+	if (!read_queue(n, "leaky-bucket", &queue, &at_once))
+		return false;
 	if (n->wait)
-		value_duration(load, n->wait, "wait", &wait_ns);
+		value_duration(n->load, n->wait, "wait", &wait_ns);
 	return bucket_in_range(n, rate, mark) &&
 	       algo_leaky_bucket(rate->count, rate->period_ns, queue, at_once, wait_ns, out);
+}
+
+static bool build_nginx(struct numbers *n, const struct rate *rate, struct model_mark mark,
+			struct algo_numbers *out)
+{
+	uint32_t queue = 0, at_once = 0;
+
+	if (!read_queue(n, "rate", &queue, &at_once))
+		return false;
+	if (rate->period_ns != RATE_NS_S && rate->period_ns != 60 * RATE_NS_S)
+		diag_error(n->load, mark,
+			   "nginx counts per second or per minute; for others use algorithm: leaky-bucket");
+	else if (rate->count > 1000 * (rate->period_ns / RATE_NS_S))
+		diag_error(n->load, mark,
+			   "nginx's clock cannot tell more than 1,000 a second; use algorithm: leaky-bucket");
+	else
+		return algo_limit_req(rate->count, rate->period_ns, queue, at_once, out);
+	return false;
 }
 
 static bool build_fixed_window(struct numbers *n, const struct rate *rate, struct model_mark mark,
@@ -149,6 +176,9 @@ bool numbers_build(struct numbers *n, const struct rate *rate, enum algo_kind ki
 		break;
 	case ALGO_SLIDING_LOG:
 		good = build_sliding_log(n, rate, mark, &out->numbers);
+		break;
+	case ALGO_LIMIT_REQ:
+		good = build_nginx(n, rate, mark, &out->numbers);
 		break;
 	default:
 		break;

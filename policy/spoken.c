@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "policy/model.h"
+
 #define SECOND UINT64_C(1000000000)
 
 void spoken_add(struct spoken *spoken, const char *format, ...)
@@ -83,6 +85,10 @@ uint64_t spoken_period_ns(const struct algo_numbers *n)
 	unsigned __int128 exact;
 	uint64_t period;
 
+	if (n->kind == ALGO_LIMIT_REQ && n->align == ALGO_CLOCK_MS) /* only r/m is cut */
+		return n->scale == n->quantity * UINT64_C(1000) ? SECOND : 60 * SECOND;
+	if (n->kind == ALGO_LIMIT_REQ)
+		return n->scale * n->quantity;
 	if (n->kind != ALGO_TOKEN_BUCKET && n->kind != ALGO_LEAKY_BUCKET)
 		return n->scale;
 	if (n->scale == 0)
@@ -142,7 +148,7 @@ void spoken_bytes(uint64_t bytes, char *out)
 
 static void speak_rate(const struct algo_numbers *n, char *out)
 {
-	uint64_t tokens = n->capacity >> n->shift;
+	uint64_t tokens = model_capacity(n);
 	char period[SPOKEN_MAX], first[64];
 
 	if (n->quantity == 0 || n->capacity == 0) {
@@ -157,8 +163,9 @@ static void speak_rate(const struct algo_numbers *n, char *out)
 		snprintf(out, SPOKEN_MAX, "%s in a sliding window", first);
 	else if (n->kind == ALGO_SLIDING_LOG)
 		snprintf(out, SPOKEN_MAX, "%s exactly", first);
-	else if (n->kind == ALGO_LEAKY_BUCKET)
-		snprintf(out, SPOKEN_MAX, "%s, queue %llu", first,
+	else if (n->kind == ALGO_LEAKY_BUCKET || n->kind == ALGO_LIMIT_REQ)
+		snprintf(out, SPOKEN_MAX, "%s%s, queue %llu", first,
+			 n->kind == ALGO_LIMIT_REQ ? " as nginx counts" : "",
 			 (unsigned long long)(tokens ? tokens - 1 : 0));
 	else if (tokens != n->quantity)
 		snprintf(out, SPOKEN_MAX, "%s, burst %llu", first, (unsigned long long)tokens);

@@ -45,8 +45,9 @@ static bool judge_rate(struct load *load, const struct model_limit *limit, const
 	uint32_t fit = model_capacity(&rate->numbers) / limit->cost;
 	const char *more = limit->cost > 1			     ? "lower the cost"
 			   : rate->numbers.kind == ALGO_TOKEN_BUCKET ? "say burst: 100"
-			   : rate->numbers.kind == ALGO_LEAKY_BUCKET ? "make the queue longer"
-								     : "take a larger number";
+			   : rate->numbers.kind == ALGO_LEAKY_BUCKET || rate->numbers.kind == ALGO_LIMIT_REQ
+				   ? "make the queue longer"
+				   : "take a larger number";
 
 	if (rate->count == 0 || fit >= (failures ? PAGE_IN_FLIGHT : PAGE_FILES))
 		return false;

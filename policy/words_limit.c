@@ -52,13 +52,14 @@ const struct word words_limit[] = {
 	 "  downloads: {match: /files/*, concurrent: 2}\n"
 	 "  render: {match: POST /render, rate: 100/hour, concurrent: 2}\n"},
 	{SECTION_LIMIT, "queue", TYPE_NUMBER, 0, "`0`",
-	 "Leaky bucket: how many may wait, besides the one that is let through. A full queue refuses. In a "
+	 "Leaky bucket and nginx: how many may wait, besides the one that is let through. A full queue "
+	 "refuses. In a "
 	 "limit with `concurrent`: how many may wait for a place in flight, 0 to 65,535.",
 	 "limits:\n"
 	 "  reports: {match: /reports/*, key: site, algorithm: leaky-bucket, rate: 2/s, queue: 5}\n"
 	 "  render: {match: POST /render, concurrent: 2, queue: 20}\n"},
 	{SECTION_LIMIT, "at_once", TYPE_NUMBER, 0, "`0`",
-	 "Leaky bucket: the first so many of the queue need not wait.",
+	 "Leaky bucket and nginx: the first so many of the queue need not wait.",
 	 "limits:\n"
 	 "  reports: {match: /reports/*, key: site, algorithm: leaky-bucket, rate: 2/s, queue: 5, at_once: "
 	 "2}\n"},

@@ -58,6 +58,10 @@ const struct word_value word_values[] = {
 	 "still in sight"},
 	{"algorithm", "sliding-log", ALGO_SLIDING_LOG, true,
 	 "at most N in every window, wherever it starts, exactly; up to N + 1 slots a key"},
+	{"algorithm", "nginx", ALGO_LIMIT_REQ, true,
+	 "nginx's `limit_req` to the bit, roundings included: burst=`queue`, delay=`at_once`; N/s or N/min, "
+	 "at most "
+	 "1,000 a second"},
 
 	{"align", "first-request", ALGO_FIRST_REQUEST, true,
 	 "a key's window begins with its first request; the default below a day"},

@@ -5,15 +5,24 @@
 #include <stdio.h>
 
 #include "algo/zone.h"
+#include "policy/model.h"
 
 #define SECOND	  UINT64_C(1000000000)
 #define HOUR_S	  INT64_C(3600)
 #define LOG_BYTES 40u /* what a slot takes of a table that is filled as recommended */
 
+/* Units that one request of cost 1 takes. */
+static uint64_t token_of(const struct algo_numbers *n)
+{
+	return n->kind == ALGO_LIMIT_REQ ? limit_req_token(n) : UINT64_C(1) << n->shift;
+}
+
 /* The time in which `units` drain or refill. */
 static uint64_t time_of(const struct algo_numbers *n, unsigned __int128 units)
 {
-	unsigned __int128 ns = (units << 64) / n->scale;
+	unsigned __int128 ns = n->kind != ALGO_LIMIT_REQ   ? (units << 64) / n->scale
+			       : n->align == ALGO_CLOCK_MS ? units * 1000000 / n->scale
+							   : units;
 
 	return ns > ALGO_TIME_MAX ? ALGO_TIME_MAX : (uint64_t)ns;
 }
@@ -24,16 +33,23 @@ static void say_interval(struct spoken *s, const struct algo_numbers *n, uint32_
 	char every[SPOKEN_MAX];
 	unsigned __int128 ns = (unsigned __int128)spoken_period_ns(n) * cost / n->quantity;
 
+	if (n->kind == ALGO_LIMIT_REQ) /* as it is cut, not as it is written */
+		ns = time_of(n, (unsigned __int128)token_of(n) * cost);
 	spoken_duration(ns > ALGO_TIME_MAX ? ALGO_TIME_MAX : (uint64_t)ns, every);
 	spoken_add(s, "one every %s", every);
 }
 
-/* In any half-open stretch of the period: what was saved up, and what refills before its end. */
+/* In any half-open stretch of the period: what was saved up, and what refills before its end. On a clock of whole ms
+ * a stretch can begin at the end of one and end in the same ms of the next period, and a delay is cut to ms. */
 static void say_most(struct spoken *s, const struct algo_numbers *n, uint64_t saved, uint32_t cost)
 {
 	uint64_t most = (saved + n->quantity - 1) / cost;
 	char period[SPOKEN_MAX];
 
+	if (n->kind == ALGO_LIMIT_REQ && n->align == ALGO_CLOCK_MS) {
+		uint64_t ms = spoken_period_ns(n) / 1000000 + (saved < n->capacity / LIMIT_REQ_REQUEST);
+		most = (saved * LIMIT_REQ_REQUEST + n->scale * ms) / LIMIT_REQ_REQUEST / cost;
+	}
 	if (most <= 1)
 		return;
 	spoken_period(spoken_period_ns(n), period);
@@ -52,7 +68,7 @@ static void say_token_bucket(struct spoken *s, const struct algo_numbers *n, uin
 
 static void say_leaky_bucket(struct spoken *s, const struct algo_numbers *n, uint32_t cost)
 {
-	uint64_t tokens = n->capacity >> n->shift, free_tokens = n->at_once >> n->shift;
+	uint64_t tokens = model_capacity(n), free_tokens = n->at_once / token_of(n);
 	uint64_t taken = tokens / cost, at_once = free_tokens / cost + 1;
 	char wait[SPOKEN_MAX];
 
@@ -62,7 +78,7 @@ static void say_leaky_bucket(struct spoken *s, const struct algo_numbers *n, uin
 		spoken_add(s, "%llu at once, then ", (unsigned long long)at_once);
 	say_interval(s, n, cost);
 	if (taken > at_once) {
-		spoken_duration(time_of(n, ((unsigned __int128)(taken - 1) * cost << n->shift) - n->at_once),
+		spoken_duration(time_of(n, (unsigned __int128)(taken - 1) * cost * token_of(n) - n->at_once),
 				wait);
 		spoken_add(s, ", up to %llu waiting at most %s", (unsigned long long)(taken - at_once), wait);
 	}
@@ -186,8 +202,7 @@ static void say_rate(struct spoken *s, const struct image *image, const struct i
 		     uint32_t cost)
 {
 	const struct algo_numbers *n = &counter->numbers;
-	bool bucket = n->kind == ALGO_TOKEN_BUCKET || n->kind == ALGO_LEAKY_BUCKET;
-	uint64_t most = bucket ? n->capacity >> n->shift : n->capacity;
+	uint64_t most = model_capacity(n);
 
 	if (cost == 0)
 		spoken_add(s, "never refused: a request costs nothing");
@@ -204,7 +219,7 @@ static void say_rate(struct spoken *s, const struct image *image, const struct i
 		say_sliding_log(s, n, cost);
 	else if (n->scale == 0)
 		spoken_add(s, "%llu and never again", (unsigned long long)(most / cost));
-	else if (n->kind == ALGO_LEAKY_BUCKET)
+	else if (n->kind == ALGO_LEAKY_BUCKET || n->kind == ALGO_LIMIT_REQ)
 		say_leaky_bucket(s, n, cost);
 	else
 		say_token_bucket(s, n, cost);

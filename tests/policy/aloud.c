@@ -9,7 +9,7 @@
 #define MIN (60 * S)
 #define DAY (86400 * S)
 
-enum kind { TOKEN, LEAKY, WINDOW, SLIDING, LOG };
+enum kind { TOKEN, LEAKY, WINDOW, SLIDING, LOG, NGINX };
 
 /* numbers as a policy writes them; what is said; the most that a client that never tires gets in any
  * `period_ns`, 0: not simulated */
@@ -17,7 +17,7 @@ static const struct {
 	enum kind kind;
 	uint32_t count;
 	uint64_t period_ns;
-	uint32_t burst; /* token: burst; leaky: queue; window: alignment */
+	uint32_t burst; /* token: burst; leaky, nginx: queue; window: alignment */
 	uint32_t at_once;
 	uint64_t wait_ns;
 	uint32_t cost;
@@ -48,6 +48,19 @@ static const struct {
 	{LEAKY, 2, S, 0, 0, 0, 1, "one every 0.5 s; at most 2 in any second", 0},
 	{LEAKY, 2, S, 50, 0, 3 * S, 1,
 	 "one every 0.5 s, up to 6 waiting at most 3 s; at most 2 in any second", 0},
+	/* from the end of one ms to the beginning of another a period later there are more than a period's ticks */
+	{NGINX, 10, S, 0, 0, 0, 1, "one every 0.1 s; at most 11 in any second", 11},
+	{NGINX, 2, S, 5, 5, 0, 1, "6 at once, then one every 0.5 s; at most 8 in any second", 8},
+	{NGINX, 100, S, 9, 9, 0, 5,
+	 "2 at once, then one every 50 ms; at most 22 in any second; each request costs 5", 22},
+	{NGINX, 1000, S, 0, 0, 0, 1, "one every 1 ms; at most 1001 in any second", 1001},
+	{NGINX, 1, MIN, 0, 0, 0, 1, "one every 62.5 s", 1},
+	{NGINX, 7, MIN, 3, 3, 0, 1, "4 at once, then one every 8.621 s; at most 10 in any minute", 10},
+	{NGINX, 2, S, 5, 0, 0, 1, "one every 0.5 s, up to 5 waiting at most 2.5 s; at most 3 in any second",
+	 0},
+	{NGINX, 2, S, 5, 2, 0, 1,
+	 "3 at once, then one every 0.5 s, up to 3 waiting at most 1.5 s; at most 5 in any second", 0},
+	{NGINX, 0, S, 5, 0, 0, 1, "every request is refused", 0},
 	{WINDOW, 10, MIN, ALGO_FIRST_REQUEST, 0, 0, 1,
 	 "at most 10 in the minute from the first request; around its end at most 19 in any minute", 19},
 	{WINDOW, 1, MIN, ALGO_FIRST_REQUEST, 0, 0, 1, "at most 1 in the minute from the first request", 1},
@@ -94,6 +107,9 @@ static bool build(size_t i, struct algo_numbers *out)
 	if (numbers[i].kind == LEAKY)
 		return algo_leaky_bucket(numbers[i].count, numbers[i].period_ns, numbers[i].burst,
 					 numbers[i].at_once, numbers[i].wait_ns, out);
+	if (numbers[i].kind == NGINX)
+		return algo_limit_req(numbers[i].count, numbers[i].period_ns, numbers[i].burst,
+				      numbers[i].at_once, out);
 	if (numbers[i].kind == SLIDING)
 		return algo_sliding_window(numbers[i].count, numbers[i].period_ns, out);
 	if (numbers[i].kind == LOG)
