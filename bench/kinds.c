@@ -16,16 +16,13 @@
 #define TRACE  (1u << 16)
 #define SECOND UINT64_C(1000000000)
 
-enum kind { STOP, TOKEN, LEAKY, FIXED, CALENDAR, SLIDING, LOG, FULL_LOG, KINDS };
+enum kind { STOP, TOKEN, LEAKY, NGINX, FIXED, CALENDAR, SLIDING, LOG, FULL_LOG, KINDS };
 
 static const char *const names[KINDS] = {
-	[TOKEN] = "token bucket",
-	[LEAKY] = "leaky bucket",
-	[FIXED] = "fixed window",
-	[CALENDAR] = "calendar window",
-	[SLIDING] = "sliding window",
-	[LOG] = "sliding log, N = 100",
-	[FULL_LOG] = "the same, full: refused",
+	[TOKEN] = "token bucket",	[LEAKY] = "leaky bucket",
+	[NGINX] = "nginx's limit_req",	[FIXED] = "fixed window",
+	[CALENDAR] = "calendar window", [SLIDING] = "sliding window",
+	[LOG] = "sliding log, N = 100", [FULL_LOG] = "the same, full: refused",
 };
 
 struct field {
@@ -56,6 +53,8 @@ static bool numbers_of(enum kind kind, struct algo_numbers *out)
 		return algo_token_bucket(1000000, SECOND, ALGO_BURST_MAX, out);
 	case LEAKY:
 		return algo_leaky_bucket(1000000, SECOND, ALGO_BURST_MAX - 1, 0, 0, out);
+	case NGINX: /* time moves 1 ns a decision: a burst that is enough for all of them */
+		return algo_limit_req(1000, SECOND, ALGO_BURST_MAX - 1, 0, out);
 	case FIXED:
 		return algo_fixed_window(ALGO_COUNT_MAX, 24 * 3600 * SECOND, ALGO_FIRST_REQUEST, out);
 	case CALENDAR:
