@@ -20,7 +20,6 @@ void
 ngx_http_weir_take_compare(ngx_cycle_t *cycle, const char *table)
 {
     char                             words[1024], *line, *end;
-    ngx_uint_t                       level;
     struct policy_image             *published;
     ngx_http_weir_take_main_conf_t  *tmcf;
 
@@ -51,11 +50,16 @@ ngx_http_weir_take_compare(ngx_cycle_t *cycle, const char *table)
             *end++ = '\0';
         }
 
-        level = ngx_strstr(line, "begin anew")
-                || ngx_strcmp(line, NGX_HTTP_WEIR_OTHER_KIND) == 0
-                ? NGX_LOG_WARN : NGX_LOG_NOTICE;
+        if (ngx_strstr(line, "begin anew")
+            || ngx_strcmp(line, NGX_HTTP_WEIR_OTHER_KIND) == 0)
+        {
+            ngx_log_error(NGX_LOG_WARN, cycle->log, 0,
+                          "weir: with a reload: %s", line);
 
-        ngx_log_error(level, cycle->log, 0, "weir: with a reload: %s", line);
+        } else if (!ngx_quiet_mode) {
+            /* what is less than a warning nginx does not show who tests */
+            ngx_log_stderr(0, "[notice] weir: with a reload: %s", line);
+        }
     }
 
     policy_drop(&published);

@@ -11,7 +11,8 @@ static ngx_uint_t ngx_http_weir_line_twice(ngx_http_weir_limits_t *limits,
     ngx_http_weir_zone_t *zone);
 static char *ngx_http_weir_line_add(ngx_conf_t *cf,
     ngx_http_weir_limits_t *limits, ngx_http_weir_line_t *line);
-static char *ngx_http_weir_line_arguments(ngx_conf_t *cf, ngx_command_t *cmd);
+static ngx_uint_t ngx_http_weir_line_arguments(ngx_conf_t *cf, ngx_uint_t most,
+    ngx_uint_t first);
 
 
 /* What the counter of a zone has room for where a variable says the burst: nobody knows the largest. */
@@ -29,10 +30,14 @@ ngx_http_weir_limit_req(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     ngx_uint_t             i;
     ngx_http_weir_line_t   line;
 
+    value = cf->args->elts;
+
+    if (!ngx_http_weir_line_arguments(cf, 4, 1)) {
+        return NGX_CONF_ERROR;
+    }
+
     ngx_memzero(&line, sizeof(ngx_http_weir_line_t));
     delay = 0;
-
-    value = cf->args->elts;
 
     for (i = 1; i < cf->args->nelts; i++) {
         rv = NGX_CONF_OK;
@@ -67,10 +72,6 @@ ngx_http_weir_limit_req(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         if (rv != NGX_CONF_OK) {
             return rv;
         }
-    }
-
-    if (line.status == 0 && cf->args->nelts > 4) {
-        return ngx_http_weir_line_arguments(cf, cmd);
     }
 
     if (line.zone == NULL) {
@@ -109,10 +110,8 @@ ngx_http_weir_limit_conn(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     value = cf->args->elts;
 
-    if (cf->args->nelts == 4
-        && ngx_strncmp(value[3].data, "status=", 7) != 0)
-    {
-        return ngx_http_weir_line_arguments(cf, cmd);
+    if (!ngx_http_weir_line_arguments(cf, 3, 3)) {
+        return NGX_CONF_ERROR;
     }
 
     line.zone = ngx_http_weir_zone(cf, &value[1], 0, 1);
@@ -256,13 +255,28 @@ ngx_http_weir_line_add(ngx_conf_t *cf, ngx_http_weir_limits_t *limits,
 }
 
 
-/* More than nginx takes, and no status= among them. */
+/* nginx takes so many words, the directive's name among them; one more is right if one, from `first` on, is status= */
 
-static char *
-ngx_http_weir_line_arguments(ngx_conf_t *cf, ngx_command_t *cmd)
+static ngx_uint_t
+ngx_http_weir_line_arguments(ngx_conf_t *cf, ngx_uint_t most, ngx_uint_t first)
 {
+    ngx_str_t   *value;
+    ngx_uint_t   i;
+
+    value = cf->args->elts;
+
+    if (cf->args->nelts <= most) {
+        return 1;
+    }
+
+    for (i = first; i < cf->args->nelts; i++) {
+        if (ngx_strncmp(value[i].data, "status=", 7) == 0) {
+            return 1;
+        }
+    }
+
     ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                        "invalid number of arguments in \"%V\" directive",
-                       &cmd->name);
-    return NGX_CONF_ERROR;
+                       &value[0]);
+    return 0;
 }

@@ -17,6 +17,8 @@ static char *ngx_http_weir_zone_argument(ngx_conf_t *cf, ngx_str_t *value,
     ngx_str_t *name, size_t *size);
 static char *ngx_http_weir_zone_declare(ngx_conf_t *cf, ngx_command_t *cmd,
     ngx_http_weir_zone_t *declared);
+static void ngx_http_weir_zone_other(ngx_conf_t *cf, ngx_array_t *zones,
+    ngx_str_t *name, ngx_uint_t connections);
 
 
 /* What nginx knows the owner of a shared memory zone by: one may not serve both. */
@@ -200,7 +202,10 @@ ngx_http_weir_zone(ngx_conf_t *cf, ngx_str_t *name, size_t size,
 
     shm = ngx_shared_memory_add(cf, name, size,
                                 &ngx_http_weir_zone_tags[connections]);
+    tmcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_weir_take_module);
+
     if (shm == NULL) {
+        ngx_http_weir_zone_other(cf, &tmcf->zones, name, connections);
         return NULL;
     }
 
@@ -212,8 +217,6 @@ ngx_http_weir_zone(ngx_conf_t *cf, ngx_str_t *name, size_t size,
     if (zone == NULL) {
         return NULL;
     }
-
-    tmcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_weir_take_module);
 
     slot = ngx_array_push(&tmcf->zones);
     if (slot == NULL) {
@@ -232,6 +235,35 @@ ngx_http_weir_zone(ngx_conf_t *cf, ngx_str_t *name, size_t size,
     shm->data = zone;
 
     return zone;
+}
+
+
+/* nginx has said that the name is taken: by whom, if it is taken here. */
+
+static void
+ngx_http_weir_zone_other(ngx_conf_t *cf, ngx_array_t *zones, ngx_str_t *name,
+    ngx_uint_t connections)
+{
+    ngx_uint_t              i;
+    ngx_http_weir_zone_t  **zone;
+
+    zone = zones->elts;
+
+    for (i = 0; i < zones->nelts; i++) {
+        if (zone[i]->connections != connections
+            && zone[i]->name.len == name->len
+            && ngx_strncmp(zone[i]->name.data, name->data, name->len) == 0)
+        {
+            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                               "weir: \"%V\" is a zone for limit_%s, since "
+                               "%s:%ui: limit_%s needs one of its own, from "
+                               "limit_%s_zone",
+                               name, connections ? "req" : "conn",
+                               zone[i]->file, zone[i]->line,
+                               connections ? "conn" : "req",
+                               connections ? "conn" : "req");
+        }
+    }
 }
 
 
