@@ -81,6 +81,7 @@ write(f"{dir}/words.yaml", """\
 limits:
   files: {match: /files/*, concurrent: 2, bandwidth: 1MiB/s after 500KiB, total: 2MiB/s}
   exact: {match: /files/*, rate: 10/min, algorithm: sliding-log}
+  stock: {match: /files/*, rate: 1/min, algorithm: nginx, queue: 3}
   guess: {match: /files/*, rate: 5/min, count: failures}
   none:  {match: /files/*, concurrent: 0, mode: shadow}
 """)
@@ -91,8 +92,8 @@ is_(limit(d, "files")["counters"],
      {"name": "files/total", "what": "total", "bytes_per_s": 2097152, "fits": True, "limit": 2048, "remaining": 2048, "cost": 1,
       "wait_ns": 0, "full_ns": 0},
      {"name": "files/bandwidth", "what": "bandwidth", "bytes_per_s": 1048576, "free_bytes": 512000}], "places in flight, and bandwidths")
-is_([(c["limit"], c["remaining"], c["fits"], c.get("held")) for l in ("exact", "guess", "none") for c in limit(d, l)["counters"]],
-    [(10, 10, True, None), (5, 5, True, 0), (0, 0, False, 0)], "a log, failures, and no place at all")
+is_([(c["limit"], c["remaining"], c["fits"], c.get("held")) for l in ("exact", "stock", "guess", "none") for c in limit(d, l)["counters"]],
+    [(10, 10, True, None), (4, 4, True, None), (5, 5, True, 0), (0, 0, False, 0)], "a log, nginx's bucket, failures, and no place at all")
 text = weir("explain", "--policy", "words.yaml", "/files/x", cwd=dir).stdout
 like(text, "files/concurrent: 0 of 2 in flight; it fits\n", "places are read out")
 like(text, "files/total: 2048 of 2048 KiB left; it fits\n", "and a total")

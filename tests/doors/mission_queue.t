@@ -4,18 +4,19 @@
 import sys, time; sys.path.insert(0, "tests/lib")
 from weirtest import *
 
-site = Site(policy="limits: {per-ip: {algorithm: leaky-bucket, rate: 2/s, queue: 5}}\n")
-answers = at_once(10, lambda i: site.get("/"))
-passed = [a for a in answers if a.status == 200]
-refused = [a for a in answers if a.status == 429]
-# one more for each half second between the first and the last decision
-more = int(2 * (max(a.ended for a in refused) - min(a.began for a in answers))) if refused else 4
-within(len(passed), 6, 6 + more, "C3: of ten at once six pass")
-is_(len(refused), 10 - len(passed), "C3: four are refused")
-within(max((a.seconds for a in refused), default=0), 0, 2, "C3: those at once")
-in_turn(passed, 0.5, "C3: those that pass are answered in turn")
-site.check_no_alerts()
-site.stop()
+for algorithm in ("leaky-bucket", "nginx"):
+    site = Site(policy=f"limits: {{per-ip: {{algorithm: {algorithm}, rate: 2/s, queue: 5}}}}\n")
+    answers = at_once(10, lambda i: site.get("/"))
+    passed = [a for a in answers if a.status == 200]
+    refused = [a for a in answers if a.status == 429]
+    # one more for each half second between the first and the last decision
+    more = int(2 * (max(a.ended for a in refused) - min(a.began for a in answers))) if refused else 4
+    within(len(passed), 6, 6 + more, f"C3, {algorithm}: of ten at once six pass")
+    is_(len(refused), 10 - len(passed), f"C3, {algorithm}: four are refused")
+    within(max((a.seconds for a in refused), default=0), 0, 2, f"C3, {algorithm}: those at once")
+    in_turn(passed, 0.5, f"C3, {algorithm}: those that pass are answered in turn")
+    site.check_no_alerts()
+    site.stop()
 
 site = Site(policy="limits: {per-ip: {algorithm: leaky-bucket, rate: 2/s, queue: 2}}\n")
 began = time.monotonic()
