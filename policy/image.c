@@ -384,7 +384,8 @@ static bool check_rest(struct reader *r)
 	const struct image_route *routes = image_at(image, image->gateway.routes.offset);
 
 	if (image->address_from > IMAGE_FROM_HEADER || image->ipv6_prefix > 128 ||
-	    image->kind > IMAGE_OF_ZONES || image->hits_max > IMAGE_HITS_MAX || image->deny_status < 400 || image->deny_status > 599)
+	    image->kind > IMAGE_OF_ZONES || image->hits_max > IMAGE_HITS_MAX || image->deny_status < 400 ||
+	    image->deny_status > 599)
 		return unsound(r, "its settings are out of range");
 	if (!check_shown(r, image->source) || !check_shown(r, image->address_header) ||
 	    !check_networks(r, image->trusted) ||

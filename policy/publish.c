@@ -107,9 +107,14 @@ static enum weir_error refuse_other_kind(const struct table *table, const struct
 {
 	struct text source = image_text(old, old->source);
 
-	return why_error(why, WEIR_OTHER_KIND, "%s serves %s %.*s", table_path(table),
-			 old->kind == IMAGE_OF_ZONES ? "the limit_req and limit_conn zones of" : "the policy",
-			 (int)source.size, source.data);
+	return old->kind == IMAGE_OF_ZONES
+		       ? why_error(why, WEIR_OTHER_KIND,
+				   "%s serves the limit_req and limit_conn zones of %.*s: a policy needs "
+				   "another table",
+				   table_path(table), (int)source.size, source.data)
+		       : why_error(why, WEIR_OTHER_KIND,
+				   "%s serves the policy %.*s: nginx's own zones need another table",
+				   table_path(table), (int)source.size, source.data);
 }
 
 /* Under the lock. `old`: what lies there now, NULL if that is nothing sound. */
