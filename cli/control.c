@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/find.h"
+#include "cli/live.h"
 #include "cli/out.h"
 #include "cli/signals.h"
 #include "policy/kept.h"
@@ -45,6 +45,32 @@ static int wait_for_table(const struct find *find, int signals, char *path, size
 		if ((*stop = told_to_stop(signals)))
 			return STATUS_FINE;
 	}
+}
+
+/* A policy is not published over nginx's own zones, and a policy's table is not kept without publishing its edits. */
+static int fits(const char *table, const char *policy)
+{
+	char why[2 * PLACE_MAX] = "", source[512];
+	struct live live;
+	int status = STATUS_FINE;
+	if (live_look(&live, table, why, sizeof why) == WEIR_OK) {
+		bool zones = live.image->kind == IMAGE_OF_ZONES;
+		out_escape(image_text(live.image, live.image->source), source, sizeof source);
+		if (policy && zones) {
+			snprintf(why, sizeof why,
+				 "%s serves the limit_req and limit_conn zones of %s: a policy needs "
+				 "another table",
+				 table, source);
+			status = out_failure(WEIR_OTHER_KIND, why);
+		} else if (!policy && !zones) {
+			out_error(
+				"%s serves a policy, whose edits would wait: say weir control %s --table %s",
+				table, source, table);
+			status = STATUS_USAGE;
+		}
+	}
+	live_close(&live);
+	return status;
 }
 
 /* Where the table is written down: as wished, or where whoever makes it looks for it. The folder is made. */
@@ -88,7 +114,9 @@ int control_command(int argc, char **argv)
 	const char *last_good = NULL, *snapshot = NULL;
 	const struct options_rule rules[] = {
 		{"--table", OPTIONS_TEXT, &find.table, "PATH",
-		 "the table's file (default: the one that belongs to FILE)"},
+		 "the table's file (default: the one of FILE); without FILE it is only written down"},
+		{"--nginx-conf", OPTIONS_TEXT, &find.nginx_conf, "CONF",
+		 "the same for the table of this nginx.conf's limit_req and limit_conn zones"},
 		{"--last-good", OPTIONS_TEXT, &last_good, "FOLDER",
 		 "where the last good source is kept (PATH.last-good)"},
 		{"--snapshot", OPTIONS_TEXT, &snapshot, "PATH",
@@ -97,15 +125,19 @@ int control_command(int argc, char **argv)
 		 "what it does anyway; for those who like to say it"},
 	};
 	struct options options = {
-		.synopsis = "weir control FILE [--table PATH] [--last-good FOLDER] [--snapshot PATH]",
+		.synopsis = "weir control [FILE] [--table PATH | --nginx-conf CONF] [--last-good FOLDER] "
+			    "[--snapshot PATH]",
 		.about = "Watches a policy file with its includes and pages, and publishes every edit that "
 			 "has no errors:\n"
 			 "it is in force within a second. A broken edit is reported and changes nothing. "
 			 "Each second "
 			 "the\n"
-			 "table is written down, so that quotas and long limits survive a reboot. Runs until "
-			 "SIGTERM or\n"
-			 "SIGINT; what is published stays in force.\n",
+			 "table is written down, so that quotas and long limits survive a reboot. Without a "
+			 "policy that is\n"
+			 "all it does: for a table of nginx's own zones. Runs until SIGTERM or SIGINT; what "
+			 "is "
+			 "published\n"
+			 "stays in force.\n",
 		.rules = rules,
 		.rule_count = sizeof rules / sizeof *rules,
 		.words_max = 1,
@@ -114,21 +146,24 @@ int control_command(int argc, char **argv)
 	if (!options_read(&options, argc, argv, &status))
 		return status;
 	char policy[PLACE_MAX], table[PLACE_MAX], kept[PLACE_MAX], why[2 * PLACE_MAX];
-	if (options.words.count != 1 ||
-	    !policy_absolute_path(options.words.items[0], policy, sizeof policy)) {
+	bool keeps = options.words.count == 0 && (find.table || find.nginx_conf);
+	if (!keeps && (options.words.count != 1 || find.nginx_conf ||
+		       !policy_absolute_path(options.words.items[0], policy, sizeof policy))) {
 		out_error("which policy file? usage: %s", options.synopsis);
 		return STATUS_USAGE;
 	}
-	find.policy = policy;
+	find.policy = keeps ? NULL : policy;
 	int signals = signals_open();
 	bool stop = false;
 	if (signals < 0)
 		return out_failure(WEIR_SYSTEM, "cannot wait for signals");
 	status = wait_for_table(&find, signals, table, sizeof table, &stop);
+	if (status == STATUS_FINE && !stop)
+		status = fits(table, find.policy);
 	if (status != STATUS_FINE || stop)
 		return status;
 	struct control *control = control_open(
-		&(struct control_options){.policy = policy,
+		&(struct control_options){.policy = find.policy,
 					  .table = table,
 					  .snapshot = snapshot_of(snapshot, table, kept, sizeof kept),
 					  .last_good = last_good,
@@ -136,7 +171,10 @@ int control_command(int argc, char **argv)
 		why, sizeof why);
 	if (!control)
 		return out_failure(WEIR_SYSTEM, why);
-	fprintf(stderr, "weir control: watching %s for %s\n", policy, table);
+	if (keeps)
+		fprintf(stderr, "weir control: keeping %s\n", table);
+	else
+		fprintf(stderr, "weir control: watching %s for %s\n", policy, table);
 	loop(control, signals);
 	control_close(&control);
 	return STATUS_FINE;

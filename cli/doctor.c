@@ -49,7 +49,7 @@ static void foreign(void *context, const char *folder, uid_t user, uid_t owner)
 static int tables(struct doctor *doctor, const struct find *find)
 {
 	char path[PLACE_MAX];
-	if (find->table || find->policy) {
+	if (find->table || find->policy || find->nginx_conf) {
 		int status = find_table(find, false, path, sizeof path);
 		if (status == STATUS_FINE)
 			doctor_table(doctor, path);
@@ -86,7 +86,7 @@ int doctor_command(int argc, char **argv)
 	struct find find = {0};
 	const struct options_rule rules[] = {FIND_OPTIONS(&find)};
 	struct options options = {
-		.synopsis = "weir doctor [--policy FILE | --table PATH]",
+		.synopsis = "weir doctor [--policy FILE | --nginx-conf FILE | --table PATH]",
 		.about = "Looks at nginx and its module, shared memory, and every table (or the one named): "
 			 "its soundness, its\n"
 			 "policy against the file on disk, who publishes edits, proxies that are not "

@@ -55,6 +55,40 @@ static void file(struct doctor *doctor, const struct live *live, bool controlled
 	json_decref(policy);
 }
 
+/* Does a counter remember somebody for over a minute? Then a reboot would be noticed. */
+static bool remembers(const struct image *image)
+{
+	for (uint32_t i = 0; i < image->counters.count; i++) {
+		const struct image_counter *counter = image_counter_at(image, i);
+		if (counter->what == IMAGE_RATE && algo_window_ns(&counter->numbers) > UINT64_C(60000000000))
+			return true;
+	}
+	return false;
+}
+
+/* nginx's own zones: only nginx can compare nginx.conf with what is in force. */
+static void zones(struct doctor *doctor, const struct live *live, const char *path, bool controlled, int pid)
+{
+	json_t *policy = show_policy(live);
+	const char *source = get(policy, "source");
+	char cure[PLACE_MAX + 64];
+	unsigned long long generation = live->image->generation;
+	if (strcmp(get(policy, "file"), "missing") == 0)
+		doctor_say(doctor, DOCTOR_WRONG, "zones", "put it back; nginx cannot restart without it",
+			   "%s is gone; generation %llu of its zones stays in force", source, generation);
+	else
+		doctor_say(doctor, DOCTOR_GOOD, "zones", NULL,
+			   "%u of %s are in force, generation %llu; an edit is after nginx -s reload",
+			   live->image->limits.count, source, generation);
+	json_decref(policy);
+	snprintf(cure, sizeof cure, "weir control --table %s, as a service", path);
+	if (controlled)
+		doctor_say(doctor, DOCTOR_GOOD, "control", NULL, "process %d writes the table down", pid);
+	else if (remembers(live->image))
+		doctor_say(doctor, DOCTOR_NOTE, "control", cure,
+			   "none runs: what takes over a minute to recover does not survive a reboot");
+}
+
 void doctor_policy(struct doctor *doctor, const char *path)
 {
 	char why[2 * PLACE_MAX] = "", note[1024];
@@ -65,6 +99,11 @@ void doctor_policy(struct doctor *doctor, const char *path)
 	if (error != WEIR_OK) {
 		doctor_say(doctor, DOCTOR_WRONG, "policy", weir_error_cure(error), "%s",
 			   *why ? why : weir_error_sentence(error));
+		live_close(&live);
+		return;
+	}
+	if (live.image->kind == IMAGE_OF_ZONES) {
+		zones(doctor, &live, path, controlled, pid);
 		live_close(&live);
 		return;
 	}

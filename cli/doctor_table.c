@@ -5,6 +5,7 @@
 
 #include "cli/doctor.h"
 #include "cli/out.h"
+#include "policy/policy.h"
 #include "table/census.h"
 #include "table/ledger.h"
 #include "table/stats.h"
@@ -33,7 +34,8 @@ static void soundness(struct doctor *doctor, struct table *table)
 }
 
 /* What had no room is a total since the file was made; whether the table is too small now, its filling says. */
-static void fullness(struct doctor *doctor, const struct census *census, const struct stats_process *sum)
+static void fullness(struct doctor *doctor, const struct census *census, const struct stats_process *sum,
+		     const char *directive)
 {
 	char a[32], cure[192];
 	uint64_t lost = sum->evicted_live + sum->no_room;
@@ -43,9 +45,10 @@ static void fullness(struct doctor *doctor, const struct census *census, const s
 		return;
 	out_number(lost, a, sizeof a);
 	snprintf(cure, sizeof cure,
-		 "weir table resize %llu%c, and the same size in weir_table PATH SIZE (weir run: "
-		 "--table-size), which counts when the file is made",
-		 (unsigned long long)(larger >> (millions ? 20 : 10)), millions ? 'm' : 'k');
+		 "weir table resize %llu%c, and the same size in %s PATH SIZE%s, which counts when the file "
+		 "is made",
+		 (unsigned long long)(larger >> (millions ? 20 : 10)), millions ? 'm' : 'k', directive,
+		 strcmp(directive, "weir_table") == 0 ? " (weir run: --table-size)" : "");
 	if (census->live > census->slots / 10 * 9)
 		doctor_say(doctor, DOCTOR_WRONG, "table", cure,
 			   "it is full: %s counter%s found no room or had to make room before recovering", a,
@@ -58,14 +61,15 @@ static void fullness(struct doctor *doctor, const struct census *census, const s
 			a, lost == 1 ? "" : "s");
 }
 
-static void room(struct doctor *doctor, const struct census *census, const struct stats_process *sum)
+static void room(struct doctor *doctor, const struct census *census, const struct stats_process *sum,
+		 const char *directive)
 {
 	char a[32], b[32];
 	uint64_t keys = census->live - census->cells;
 	doctor_say(doctor, DOCTOR_GOOD, "table", NULL, "%s key%s being counted, of %s places",
 		   out_number(keys, a, sizeof a), keys == 1 ? " is" : "s are",
 		   out_number(census->slots, b, sizeof b));
-	fullness(doctor, census, sum);
+	fullness(doctor, census, sum, directive);
 	/* nine tenths of the 24-bit row numbers */
 	if (census->ledger_rows > (uint64_t)LEDGER_ROW_MAX / 10 * 9)
 		doctor_say(doctor, DOCTOR_WRONG, "ledger", "restart the doors that hold old policies",
@@ -103,6 +107,16 @@ static void processes(struct doctor *doctor, const struct census *census, const 
 			   (unsigned long long)sum->policy_errors);
 }
 
+/* Which of nginx's directives names this table and its size. */
+static const char *directive(struct table *table)
+{
+	struct policy_image *current = NULL;
+	bool zones = policy_current(table, &current, NULL, 0) == WEIR_OK && current &&
+		     current->image->kind == IMAGE_OF_ZONES;
+	policy_drop(&current);
+	return zones ? "weir_limit_table" : "weir_table";
+}
+
 void doctor_table(struct doctor *doctor, const char *path)
 {
 	char why[2 * PLACE_MAX] = "";
@@ -120,7 +134,7 @@ void doctor_table(struct doctor *doctor, const char *path)
 	soundness(doctor, table);
 	census_take(table, &census);
 	stats_process_sum(table, &sum);
-	room(doctor, &census, &sum);
+	room(doctor, &census, &sum, directive(table));
 	processes(doctor, &census, &sum);
 	table_close(&table);
 	doctor_policy(doctor, path);

@@ -121,6 +121,17 @@ static int open_policy(const struct wish *wish, const char *file, struct live *l
 	return status;
 }
 
+static int nginx_decides(const struct image *image)
+{
+	struct text source = image_text(image, image->source);
+	out_error("this table holds the limit_req and limit_conn zones of %.*s: which of them a request "
+		  "meets, nginx's "
+		  "locations say, and no policy; weir show tells of each, weir import %.*s writes them as a "
+		  "policy",
+		  (int)source.size, source.data, (int)source.size, source.data);
+	return STATUS_USAGE;
+}
+
 static int explain(const struct wish *wish, struct request *request)
 {
 	struct live live = {0};
@@ -130,6 +141,8 @@ static int explain(const struct wish *wish, struct request *request)
 	if (!file && !wish->find.table && access("policy.yaml", F_OK) == 0)
 		file = "policy.yaml";
 	int status = file ? open_policy(wish, file, &live, &fresh) : live_open(&live, &wish->find, true);
+	if (status == STATUS_FINE && live.image->kind == IMAGE_OF_ZONES)
+		status = nginx_decides(live.image);
 	if (status == STATUS_FINE && live.image &&
 	    !forward(wish, live.image, request, forwarded, sizeof forwarded))
 		status = STATUS_USAGE;

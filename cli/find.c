@@ -10,8 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/live.h"
 #include "cli/out.h"
 #include "control/owner.h"
+#include "policy/zones.h"
 
 #define SHARED	       "/dev/shm"
 #define DEFAULT_POLICY "policy.yaml"
@@ -104,10 +106,19 @@ static void matches(void *context, const char *path)
 		snprintf(search->path, sizeof search->path, "%s", path);
 }
 
+/* With what it serves, if that can be seen. */
 static void list_one(void *context, const char *path)
 {
+	struct live live;
+	char source[256], why[256];
 	(void)context;
-	fprintf(stderr, "      --table %s\n", path);
+	fprintf(stderr, "      --table %s", path);
+	if (live_look(&live, path, why, sizeof why) == WEIR_OK) {
+		out_escape(image_text(live.image, live.image->source), source, sizeof source);
+		fprintf(stderr, "  (%s%s)", live.image->kind == IMAGE_OF_ZONES ? "zones of " : "", source);
+	}
+	live_close(&live);
+	fprintf(stderr, "\n");
 }
 
 static int several(size_t count)
@@ -139,11 +150,11 @@ static int nothing(const char *policy, const char *expected)
 	return STATUS_SYSTEM;
 }
 
-static int of_policy(const char *policy, bool may_miss, char *path, size_t size)
+static int of_file(const char *file, bool nginx_conf, bool may_miss, char *path, size_t size)
 {
 	struct search search = {0};
-	if (!policy_table_path(policy, geteuid(), path, size)) {
-		out_error("the path of %s is too long", policy);
+	if (!(nginx_conf ? zones_table_path : policy_table_path)(file, geteuid(), path, size)) {
+		out_error("the path of %s is too long", file);
 		return STATUS_USAGE;
 	}
 	if (access(path, F_OK) == 0)
@@ -157,7 +168,7 @@ static int of_policy(const char *policy, bool may_miss, char *path, size_t size)
 	if (search.count == 1)
 		snprintf(path, size, "%s", search.path);
 	else if (!may_miss)
-		return nothing(policy, path);
+		return nothing(file, path);
 	return STATUS_FINE;
 }
 
@@ -170,10 +181,12 @@ int find_table(const struct find *find, bool may_miss, char *path, size_t size)
 		out_error("--table '%s' is no path", find->table);
 		return STATUS_USAGE;
 	}
+	if (find->nginx_conf)
+		return of_file(find->nginx_conf, true, may_miss, path, size);
 	if (find->policy)
-		return of_policy(find->policy, may_miss, path, size);
+		return of_file(find->policy, false, may_miss, path, size);
 	if (access(DEFAULT_POLICY, F_OK) == 0)
-		return of_policy(DEFAULT_POLICY, may_miss, path, size);
+		return of_file(DEFAULT_POLICY, false, may_miss, path, size);
 	find_every(matches, &search);
 	if (search.count > 1)
 		return several(search.count);

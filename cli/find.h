@@ -11,19 +11,22 @@
 #include "table/table.h"
 
 struct find {
-	const char *table;  /* --table */
-	const char *policy; /* --policy; NULL: ./policy.yaml if there is one */
+	const char *table;	/* --table */
+	const char *policy;	/* --policy; NULL: ./policy.yaml if there is one */
+	const char *nginx_conf; /* --nginx-conf: whose own zones it serves */
 };
 
 #define FIND_OPTIONS(find)                                                                                   \
 	{"--table", OPTIONS_TEXT, &(find)->table, "PATH", "the table's file, as in weir_table"},             \
+		{"--policy", OPTIONS_TEXT, &(find)->policy, "FILE",                                          \
+		 "the policy whose table it is (./policy.yaml)"},                                            \
 	{                                                                                                    \
-		"--policy", OPTIONS_TEXT, &(find)->policy, "FILE",                                           \
-			"the policy whose table it is (./policy.yaml)"                                       \
+		"--nginx-conf", OPTIONS_TEXT, &(find)->nginx_conf, "FILE",                                   \
+			"the nginx.conf whose limit_req and limit_conn zones it holds"                       \
 	}
 
-/* Where the table stands: --table; else the one of the policy file (root looks under every user); else the
- * only one on this machine. STATUS_FINE, or an exit code after saying why. The file may be missing only with
+/* Where the table stands: --table; else the one of nginx.conf's zones or of the policy file (root looks under every
+ * user); else the only one on this machine. STATUS_FINE, or an exit code after saying why. The file may be missing only with
  * `may_miss`. */
 int find_table(const struct find *find, bool may_miss, char *path, size_t size);
 

@@ -244,6 +244,32 @@ static size_t split(struct keys *keys, const struct options_list *parts, size_t 
 	return count;
 }
 
+/* The key of one of nginx's zones is one value, whatever it is made of. Of $binary_remote_addr people know the address. */
+static bool set_zone(struct fill *fill, const struct options_list *given)
+{
+	struct keys *keys = fill->keys;
+	struct text key_text = image_text(fill->image, fill->limit->key_text),
+		    value = text_of(given->items[0]);
+	struct address address;
+	if (given->count != 1) {
+		out_error("the key is %.*s: one value, %zu given", (int)key_text.size, key_text.data,
+			  given->count);
+		return false;
+	}
+	if (text_equal(key_text, TEXT("$binary_remote_addr"))) {
+		if (!address_parse(value, &address)) {
+			out_error("'%s' is no address, and the key is %.*s", given->items[0],
+				  (int)key_text.size, key_text.data);
+			return false;
+		}
+		/* to a listener of both families nginx says ::ffff:1.2.3.4 in 16 bytes */
+		bool v4 = address_is_v4(&address) && value.data[0] != ':';
+		memcpy(keys->text, address.bytes + (v4 ? 12 : 0), v4 ? 4 : 16);
+		value = (struct text){keys->text, v4 ? 4 : 16};
+	}
+	return request_add_variable(&keys->request, key_text, value);
+}
+
 static bool set_all(struct fill *fill, const struct options_list *given)
 {
 	const struct image_key_part *parts = image_at(fill->image, fill->limit->key.offset);
@@ -251,6 +277,8 @@ static bool set_all(struct fill *fill, const struct options_list *given)
 		    key_text = image_text(fill->image, fill->limit->key_text);
 	uint32_t count = fill->limit->key.count;
 	size_t wanted = 0, next = 0;
+	if (fill->image->kind == IMAGE_OF_ZONES)
+		return set_zone(fill, given);
 	for (uint32_t at = 0; at < count; at = group_end(parts, count, at))
 		wanted += parts[at].kind != IMAGE_KEY_SITE;
 	if (wanted == 0 && given->count == 1 && strcmp(given->items[0], "site") == 0)

@@ -5,7 +5,8 @@
  * Each --key is one part of the limit's key, in order: KIND=VALUE with the policy's word for the kind (ip=1.2.3.4,
  * header.x-api-key=abc), or the value alone. Where a part has alternatives (header.x-api-key | ip, or missing: ip),
  * a value alone may name several counters: those are the choices. One --key with commas stands for several parts.
- * The word "anonymous" is the shared bucket of `missing: anonymous`.
+ * The word "anonymous" is the shared bucket of `missing: anonymous`. A zone of nginx has one value, taken as it is; for
+ * $binary_remote_addr it is the address as people write it (::ffff:1.2.3.4 where nginx listens for both families).
  */
 #ifndef WEIR_CLI_KEYS_H
 #define WEIR_CLI_KEYS_H

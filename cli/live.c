@@ -89,6 +89,9 @@ int64_t live_wall(const struct live *live)
 uint32_t live_limit(const struct live *live, const char *name)
 {
 	struct suggest suggest = suggest_begin(text_of(name));
+	bool zones = live->image->kind == IMAGE_OF_ZONES;
+	const char *noun = zones ? "zone" : "limit",
+		   *where = zones ? "nginx.conf as it is in force" : "the policy in force";
 	for (uint32_t i = 0; i < live->image->limits.count; i++) {
 		struct text candidate = image_text(live->image, image_limit_at(live->image, i)->name);
 		if (text_equal(candidate, text_of(name)))
@@ -96,9 +99,9 @@ uint32_t live_limit(const struct live *live, const char *name)
 		suggest_offer(&suggest, candidate);
 	}
 	if (suggest.best.size)
-		out_error("no limit '%s' in the policy in force; did you mean '%.*s'?", name,
-			  (int)suggest.best.size, suggest.best.data);
+		out_error("no %s '%s' in %s; did you mean '%.*s'?", noun, name, where, (int)suggest.best.size,
+			  suggest.best.data);
 	else
-		out_error("no limit '%s' in the policy in force", name);
+		out_error("no %s '%s' in %s", noun, name, where);
 	return UINT32_MAX;
 }

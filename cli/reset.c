@@ -85,7 +85,9 @@ int reset_command(int argc, char **argv)
 		FIND_OPTIONS(&find),
 	};
 	struct options options = {
-		.synopsis = "weir reset (--limit NAME [--key VALUE]… | --all) [--policy FILE | --table PATH]",
+		.synopsis = "weir reset (--limit NAME [--key VALUE]… | --all) [--policy FILE | --nginx-conf "
+			    "FILE | "
+			    "--table PATH]",
 		.about = "Forgets counters: whoever they belong to has the whole allowance again, at the "
 			 "next request. Says\n"
 			 "how many were forgotten; a counter that had recovered by itself may be gone "

@@ -87,11 +87,14 @@ int show_command(int argc, char **argv)
 		FIND_OPTIONS(&find),
 	};
 	struct options options = {
-		.synopsis = "weir show [--limit NAME [--key VALUE]…] [--policy FILE | --table PATH]",
+		.synopsis = "weir show [--limit NAME [--key VALUE]…] [--policy FILE | --nginx-conf FILE | "
+			    "--table PATH]",
 		.about = "Shows the policy in force, what each limit allowed and refused since the table was "
 			 "made, who was\n"
 			 "refused of late, and proxies that are not trusted. With --key: what one client has "
-			 "left.\n",
+			 "left.\n"
+			 "Of nginx's own limits the same: each limit_req_zone and limit_conn_zone by its "
+			 "name.\n",
 		.rules = rules,
 		.rule_count = sizeof rules / sizeof *rules,
 	};

@@ -8,11 +8,12 @@
 #include "cli/live.h"
 #include "cli/options.h"
 
-/* What is in force: {generation, source, compiled_at, file: "same" | "differs" | "broken" | "missing" | "unset" | "unreadable",
- * findings, unset}. The file's state is found by reading it again now, with our own environment: "unset" if that lacks
+/* What is in force: {kind: "policy" | "zones", generation, source, compiled_at, file: "same" | "differs" | "broken" | "missing" |
+ * "unset" | "unreadable" | "there" (nginx.conf, which only nginx can compare), findings, unset}. The file's state is found by reading it again now, with our own environment: "unset" if that lacks
  * variables which nginx's may have, and `unset` says which. */
 json_t *show_policy(const struct live *live);
-/* [{name, match, mode, key, sentence, allowed, refused, …}]; only == UINT32_MAX: all. */
+/* [{name, match, mode, key, sentence, allowed, refused, …}], of a zone also its `rate` as written; only == UINT32_MAX:
+ * all. */
 json_t *show_limits(const struct live *live, uint32_t only);
 /* [{at, kind, limit, who, count}], newest first */
 json_t *show_happenings(const struct live *live, size_t max);

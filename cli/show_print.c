@@ -19,6 +19,25 @@ static const char *number(const json_t *object, const char *name, char *out, siz
 	return json_is_null(value) ? "-" : out_number((uint64_t)json_integer_value(value), out, size);
 }
 
+/* In place of the policy's lines: what nginx.conf says is nginx's to judge. */
+static void print_nginx_conf(const json_t *document, int64_t now)
+{
+	const json_t *policy = json_object_get(document, "policy"),
+		     *control = json_object_get(document, "control");
+	char when[32];
+	printf("table     %s\n", get(document, "table"));
+	printf("zones     of %s, generation %lld, read by nginx %s\n", get(policy, "source"),
+	       (long long)json_integer_value(json_object_get(policy, "generation")),
+	       out_when(json_integer_value(json_object_get(policy, "compiled_at")), now, when, sizeof when));
+	if (strcmp(get(policy, "file"), "missing") == 0)
+		printf("          the file is gone; what nginx read stays in force\n");
+	else
+		printf("          an edit is in force after nginx -s reload\n");
+	if (json_is_true(json_object_get(control, "running")))
+		printf("control   process %lld writes the table down\n",
+		       (long long)json_integer_value(json_object_get(control, "pid")));
+}
+
 static void print_policy(const json_t *document, int64_t now)
 {
 	const json_t *policy = json_object_get(document, "policy"),
@@ -60,12 +79,13 @@ static void print_policy(const json_t *document, int64_t now)
 		printf("control   none: edits wait for weir publish\n");
 }
 
-static void print_limits(const json_t *limits)
+static void print_limits(const json_t *limits, bool zones)
 {
 	const json_t *limit;
 	size_t i;
 	char a[32], b[32], c[32], d[32];
-	printf("\n%-20s %12s %12s %12s %12s\n", "limit", "allowed", "refused", "shadow", "delayed");
+	printf("\n%-20s %12s %12s %12s %12s\n", zones ? "zone" : "limit", "allowed", "refused",
+	       zones ? "dry run" : "shadow", "delayed");
 	for (i = 0; (limit = json_array_get(limits, i)); i++) {
 		printf("%-20s %12s %12s %12s %12s\n", get(limit, "name"),
 		       number(limit, "allowed", a, sizeof a), number(limit, "refused", b, sizeof b),
@@ -131,10 +151,15 @@ void show_print(const json_t *document, int64_t now)
 {
 	const json_t *requests = json_object_get(document, "requests");
 	char a[32], b[32], c[32], d[32];
-	print_policy(document, now);
-	print_limits(json_object_get(document, "limits"));
+	bool zones = strcmp(get(json_object_get(document, "policy"), "kind"), "zones") == 0;
+	(zones ? print_nginx_conf : print_policy)(document, now);
+	print_limits(json_object_get(document, "limits"), zones);
 	print_key(json_object_get(document, "key"));
-	if (requests)
+	if (requests && zones)
+		printf("\n%s requests decided; %s keys evicted before they had recovered\n",
+		       number(requests, "decisions", a, sizeof a),
+		       number(requests, "evicted_live", d, sizeof d));
+	else if (requests)
 		printf("\n%s requests decided, %s matched no limit, %s denied; %s keys evicted before they "
 		       "had recovered\n",
 		       number(requests, "decisions", a, sizeof a), number(requests, "unmatched", b, sizeof b),

@@ -13,13 +13,19 @@
 json_t *show_policy(const struct live *live)
 {
 	const struct image *image = live->image;
+	bool zones = image->kind == IMAGE_OF_ZONES;
 	struct text source = image_text(image, image->source);
-	json_t *out = json_pack("{s:I, s:o, s:I}", "generation", (json_int_t)image->generation, "source",
-				out_own(source), "compiled_at", (json_int_t)image->compiled_at);
+	json_t *out = json_pack("{s:s, s:I, s:o, s:I}", "kind", zones ? "zones" : "policy", "generation",
+				(json_int_t)image->generation, "source", out_own(source), "compiled_at",
+				(json_int_t)image->compiled_at);
 	char *path = strndup(source.data, source.size);
-	if (!path || access(path, R_OK) != 0) {
-		bool there = path && errno != ENOENT && errno != ENOTDIR;
-		json_object_set_new(out, "file", json_string(there ? "unreadable" : "missing"));
+	bool gone = !path || access(path, R_OK) != 0;
+	if (gone || zones) { /* what nginx.conf says only nginx can tell */
+		bool there = !gone || (path && errno != ENOENT && errno != ENOTDIR);
+		json_object_set_new(out, "file",
+				    json_string(!there ? "missing"
+						: gone ? "unreadable"
+						       : "there"));
 		free(path);
 		return out;
 	}
@@ -84,6 +90,8 @@ static json_t *limit_json(const struct live *live, const struct image_limit *lim
 				out_own(image_text(live->image, limit->key_text)), "mode", MODE[limit->mode],
 				"sentence", out_own(sentence), "statistics_shared",
 				limit->counters.count > 0 && first->stat == 0 && !uncounted);
+	if (live->image->kind == IMAGE_OF_ZONES && first->what == IMAGE_RATE)
+		json_object_set_new(out, "rate", out_own(image_text(live->image, first->written)));
 #define X(name, help)                                                                                        \
 	json_object_set_new(out, #name, uncounted ? json_null() : json_integer((json_int_t)sum.name));
 	STATS_LIMIT(X)

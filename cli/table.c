@@ -6,21 +6,37 @@
 #include "cli/find.h"
 #include "cli/out.h"
 #include "cli/table_change.h"
+#include "policy/policy.h"
 #include "table/census.h"
 #include "table/snapshot.h"
 
+/* {kind, source}: what is in force; nothing that can be read: null. */
+static json_t *source_json(struct table *table)
+{
+	struct policy_image *current = NULL;
+	json_t *out = json_null();
+	if (policy_current(table, &current, NULL, 0) == WEIR_OK && current)
+		out = json_pack("{s:s, s:o}", "kind",
+				current->image->kind == IMAGE_OF_ZONES ? "zones" : "policy", "source",
+				out_own(image_text(current->image, current->image->source)));
+	policy_drop(&current);
+	return out;
+}
+
 static json_t *info_json(struct table *table, const struct census *census)
 {
-	return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
-			 "table", out_own(text_of(table_path(table))), "bytes", (json_int_t)census->bytes,
-			 "slots", (json_int_t)census->slots, "live", (json_int_t)census->live, "cells",
-			 (json_int_t)census->cells, "held", (json_int_t)census->held, "recovered",
-			 (json_int_t)census->recovered, "claimed", (json_int_t)census->claimed, "empty",
-			 (json_int_t)census->empty, "process_slots", (json_int_t)census->process_slots,
-			 "processes", (json_int_t)census->processes, "ledger_rows",
-			 (json_int_t)census->ledger_rows, "ledger_bytes", (json_int_t)census->ledger_bytes,
-			 "generation", (json_int_t)census->generation, "newest_generation_lag",
-			 (json_int_t)census->newest_generation_lag);
+	json_t *out = json_pack(
+		"{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "table",
+		out_own(text_of(table_path(table))), "bytes", (json_int_t)census->bytes, "slots",
+		(json_int_t)census->slots, "live", (json_int_t)census->live, "cells",
+		(json_int_t)census->cells, "held", (json_int_t)census->held, "recovered",
+		(json_int_t)census->recovered, "claimed", (json_int_t)census->claimed, "empty",
+		(json_int_t)census->empty, "process_slots", (json_int_t)census->process_slots, "processes",
+		(json_int_t)census->processes, "ledger_rows", (json_int_t)census->ledger_rows, "ledger_bytes",
+		(json_int_t)census->ledger_bytes, "generation", (json_int_t)census->generation,
+		"newest_generation_lag", (json_int_t)census->newest_generation_lag);
+	json_object_set_new(out, "policy", source_json(table));
+	return out;
 }
 
 static void print_info(struct table *table, const struct census *census)
@@ -40,7 +56,13 @@ static void print_info(struct table *table, const struct census *census)
 		       out_number(census->claimed, a, sizeof a));
 	printf("processes    %llu of %llu\n", (unsigned long long)census->processes,
 	       (unsigned long long)census->process_slots);
-	printf("policy       generation %llu", (unsigned long long)census->generation);
+	json_t *source = source_json(table);
+	const char *kind = json_string_value(json_object_get(source, "kind")),
+		   *file = json_string_value(json_object_get(source, "source"));
+	printf("%s", kind && strcmp(kind, "zones") == 0 ? "zones        of " : "policy       ");
+	printf("%s%sgeneration %llu", file ? file : "", file ? ", " : "",
+	       (unsigned long long)census->generation);
+	json_decref(source);
 	if (census->newest_generation_lag)
 		printf("; the slowest process is %llu behind",
 		       (unsigned long long)census->newest_generation_lag);

@@ -76,8 +76,9 @@ int table_change_size(const struct find *find, const char *size)
 	else
 		printf("%s has %s places now, it had %s; doors change over within a second\n"
 		       "%s"
-		       "(nginx makes one of the size in weir_table when there is none: say the new size "
-		       "there, too)\n",
+		       "(nginx makes one of the size in weir_table, or weir_limit_table, when there is none: "
+		       "say "
+		       "the new size there, too)\n",
 		       path, out_number(after.slots, a, sizeof a), out_number(before.slots, b, sizeof b),
 		       after.slots > before.slots ? "it is as full as before at first, for each counter "
 						    "stands in every place that "

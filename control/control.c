@@ -79,7 +79,8 @@ struct control *control_open(const struct control_options *options, char *why, s
 	control->options = *options;
 	control->said = options->said ? strdup(options->said) : NULL;
 	control->options.said = NULL; /* the caller's */
-	snprintf(control->policy_path, sizeof control->policy_path, "%s", options->policy);
+	snprintf(control->policy_path, sizeof control->policy_path, "%s",
+		 options->policy ? options->policy : "");
 	snprintf(control->table_path, sizeof control->table_path, "%s", options->table);
 	int n = options->last_good
 			? snprintf(control->last_good, sizeof control->last_good, "%s", options->last_good)
@@ -274,8 +275,23 @@ static bool wait_for_file(struct control *control, uint64_t now_ms)
 	return true;
 }
 
+/* A table whose limits somebody else publishes: nginx its own zones. */
+static void only_keep(struct control *control, uint64_t now_ms)
+{
+	if (now_ms >= control->poll_ms) {
+		control->poll_ms = now_ms + PATIENCE_MS;
+		have_table(control);
+	}
+	if (control->table && control->keep)
+		keep_work(control->keep, control->table, now_ms, say_keep, control);
+}
+
 void control_work(struct control *control, uint64_t now_ms)
 {
+	if (!control->options.policy) {
+		only_keep(control, now_ms);
+		return;
+	}
 	enum watch_news news = watch_read(control->watch);
 	if (news != WATCH_QUIET || !control->begun) {
 		uint64_t quiet = !control->begun ? 0 : news == WATCH_WRITING ? WRITING_MS : QUIET_MS;

@@ -14,7 +14,7 @@
 struct control; /* opaque */
 
 struct control_options {
-	const char *policy; /* absolute path */
+	const char *policy; /* absolute path; NULL: nothing is published, the table is only written down */
 	const char *table;  /* the table's path; the file may come and go, its folder must be there */
 	/* Where the table is written down each second, and a last time by control_close; NULL: nowhere. */
 	const char *snapshot;

@@ -17,7 +17,7 @@ is_((d["table"], d["live"], d["generation"], d["processes"], d["process_slots"])
 within(d["bytes"], 4 << 20, 11 << 20, "as large as asked for")
 is_(d["live"] + d["recovered"] + d["claimed"] + d["empty"], d["slots"], "every place is counted once")
 text = weir("table", "info", *T).stdout
-for part in (f"table        {site.table}, ", "counters     10 being counted, of ", "processes    2 of 256\n", "policy       generation 1"):
+for part in (f"table        {site.table}, ", "counters     10 being counted, of ", "processes    2 of 256\n", f"policy       {site.policy}, generation 1\n"):
     like(text, part, f"table info: {part.strip()}")
 r = weir("table", "check", *T)
 is_((r.returncode, r.stdout), (0, f"{site.table} is sound\n"), "table check")
