@@ -8,7 +8,7 @@ from oracle import build
 from oracle_round import WRONG
 from weirtest import *
 
-ROUNDS, TRACES, SEED = int(os.environ.get("ORACLE_ROUNDS", "12")), 250, int(os.environ.get("ORACLE_SEED", "1"))
+ROUNDS, TRACES, SEED = int(os.environ.get("ORACLE_ROUNDS", "10")), 200, int(os.environ.get("ORACLE_SEED", "1"))
 FEW = 60
 build()
 
