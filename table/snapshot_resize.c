@@ -136,6 +136,8 @@ enum weir_error table_resize(struct table *table, const struct table_options *op
 	if (error == WEIR_OK) {
 		error = resize(table, options, patience_ms, &inner);
 		ledger_unlock(table);
+	} else if (error == WEIR_BUSY) {
+		why_error(&inner, error, "somebody else is publishing in it or changing its size");
 	}
 	return error == WEIR_OK ? error
 				: why_error(&why, error, "%s: %s", table->path,

@@ -76,6 +76,23 @@ static void check_statistics(void)
 	farm_free(&farm);
 }
 
+/* Two at once: one does it, the other is told, and finds it done. */
+static void check_two(void)
+{
+	struct farm farm = farm_new(SIZE);
+	struct table_options options = {.path = farm.rig.path, .size = 2 * SIZE};
+	struct table *other = rig_open(&farm.rig);
+	is_u64(ledger_lock(other, 100), WEIR_OK, "somebody else is at it");
+	is_u64(table_resize(farm.table, &options, 10, why, sizeof why), WEIR_BUSY, "  so it is not resized");
+	ok(strstr(why, ": somebody else is publishing in it or changing its size"), "  and why is said");
+	ledger_unlock(other);
+	is_u64(table_resize(other, &options, 1000, why, sizeof why), WEIR_OK, "  but by the other");
+	is_u64(table_resize(farm.table, &options, 1000, why, sizeof why), WEIR_NOT_FOUND,
+	       "  and then not once more");
+	table_close(&other);
+	farm_free(&farm);
+}
+
 /* ---- what an increase is ---- */
 
 static void check_charged(void)
@@ -216,6 +233,7 @@ int main(void)
 {
 	check_quiet();
 	check_statistics();
+	check_two();
 	check_charged();
 	check_traffic();
 	return done_testing();
