@@ -256,7 +256,8 @@ static bool set_zone(struct fill *fill, const struct options_list *given)
 			  given->count);
 		return false;
 	}
-	if (text_equal(key_text, TEXT("$binary_remote_addr"))) {
+	if (text_equal(key_text, TEXT("$binary_remote_addr")) ||
+	    text_equal(key_text, TEXT("${binary_remote_addr}"))) {
 		if (!address_parse(value, &address)) {
 			out_error("'%s' is no address, and the key is %.*s", given->items[0],
 				  (int)key_text.size, key_text.data);
@@ -267,7 +268,7 @@ static bool set_zone(struct fill *fill, const struct options_list *given)
 		memcpy(keys->text, address.bytes + (v4 ? 12 : 0), v4 ? 4 : 16);
 		value = (struct text){keys->text, v4 ? 4 : 16};
 	}
-	return request_add_variable(&keys->request, key_text, value);
+	return request_add_variable(&keys->request, TEXT(""), value);
 }
 
 static bool set_all(struct fill *fill, const struct options_list *given)

@@ -53,7 +53,7 @@ static void fill(struct arena *arena, const struct zone_spec *zone, struct model
 	limit->key = arena_alloc(arena, sizeof *limit->key);
 	limit->key->kind = IMAGE_KEY_VAR;
 	limit->key_names = arena_alloc(arena, sizeof *limit->key_names);
-	limit->key_names[0] = limit->key_text;
+	limit->key_names[0] = TEXT("");	     /* who it is of, the identity says: the key's text is in it */
 	limit->missing = IMAGE_MISSING_SKIP; /* nginx: a key that is empty is not counted */
 	limit->cost = 1;
 	limit->respond = (struct model_respond){.status = 503, .body = IMAGE_BODY_TEXT};

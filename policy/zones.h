@@ -30,7 +30,8 @@ struct zone_spec {
  * False too: none of these forms, 0, slower than one in 366 days, a period of 36 years. */
 bool zones_rate(struct text text, uint32_t *count, uint64_t *period_ns, bool *nginx);
 
-/* The image: limit i and counter i are zone i, every limit without a match, in no list of clauses, its key one `var` part.
+/* The image: limit i and counter i are zone i, every limit without a match, in no list of clauses, its key one `var` part
+ * without a name: the bytes that count are keybytes_part(IMAGE_KEY_VAR, "", the value's size) and the value.
  * Names, keys and rates stand there as people can read them: control characters and the backslash as \xNN, so that two
  * that differ still do. malloc()ed; NULL with a sentence in `why` ("nginx.conf:12: …"), also for numbers out of range or a
  * name that comes twice, which are mistakes of the caller. `name_space` is part of every identity ("nginx"), `source` the

@@ -19,14 +19,13 @@ static void charge(struct table *table, const struct image *image, uint32_t zone
 		   size_t size, unsigned times)
 {
 	const struct image_counter *counter = image_counter_at(image, zone);
-	const struct image_key_part *part = image_at(image, image_limit_at(image, zone)->key.offset);
 	struct stats_limit *stats = stats_limit(table, (uint16_t)counter->stat);
 	struct keybytes bytes;
 	struct table_look look;
 	struct algo_time now;
 
 	keybytes_begin(&bytes, table);
-	keybytes_part(&bytes, IMAGE_KEY_VAR, image_text(image, part->name), size);
+	keybytes_part(&bytes, IMAGE_KEY_VAR, TEXT(""), size);
 	keybytes_add(&bytes, value, size);
 	struct table_key key = keybytes_key(&bytes, counter->identity);
 	table_time(table, &now);

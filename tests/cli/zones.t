@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 # A table of nginx's own zones under every subcommand: what is shown, kept, moved, refused.
-import glob, json, os, signal, sys; sys.path.insert(0, "tests/lib")
-from weirtest import *
+import glob, json, os, signal, sys; sys.path[:0] = ["tests/lib", "tests/doors"]
+from takelib import *
 
 MAKE = os.path.join(ROOT, BUILD, "tests/cli/zone_table")
 dir, shm = folder(), shm_folder()
@@ -156,4 +156,22 @@ finally:
         os.unlink(f)
     if mine:
         os.rmdir(os.path.dirname(where))
+
+# the same of a real nginx
+nginx = Native(http="""limit_req_zone ${binary_remote_addr} zone=slow:1m rate=2r/m;
+limit_req_zone $http_x_api_key zone=keyed:1m rate=100r/d;
+limit_conn_zone $server_port zone=all:1m;""", server="limit_req zone=slow burst=2 nodelay; limit_req zone=keyed burst=9 nodelay; limit_conn all 7;")
+table = nginx.table
+T = ("--table", table)
+is_([nginx.get("/", headers={"X-Api-Key": "a=b, c"}).status for _ in range(4)], [200, 200, 200, 503], "nginx: three pass, one does not")
+d = show()
+is_((d["policy"]["kind"], d["policy"]["source"], d["policy"]["generation"]), ("zones", nginx.conf, 1), "what is in force")
+is_([(z["name"], z["allowed"], z["refused"], z["sentence"]) for z in d["limits"]],
+    [("slow", 3, 1, "slow: 2r/m, burst 2, by ${binary_remote_addr}"), ("keyed", 3, 0, "keyed: 100r/d, burst 9, by $http_x_api_key"),
+     ("all", 3, 0, "all: 7 connections at the same time, by $server_port")], "every zone")
+is_([(h["kind"], h["limit"], h["who"]) for h in d["recently"]], [("refused", "slow", "127.0.0.1")], "who was refused")
+is_((key("slow", "127.0.0.1"), key("keyed", "a=b, c")), ([("rate", 3, 0)], [("rate", 10, 7)]), "what one client has left")
+is_(weir("reset", "--limit", "slow", "--key", "127.0.0.1", *T).stdout, "1 counter forgotten\n", "and may be given")
+is_(nginx.get("/").status, 200, "which nginx knows at once")
+is_([f["sentence"] for f in json.loads(weir("doctor", "--json", *T).stdout)["findings"] if f["level"] == "wrong"], [], "doctor: nothing is wrong")
 done()
