@@ -134,19 +134,20 @@ static void ignore(void *context, const char *path)
 	(void)path;
 }
 
-static int nothing(const char *policy, const char *expected)
+static int nothing(const char *file, const char *expected, bool nginx_conf)
 {
 	char why[3 * PLACE_MAX];
 	const char *others = geteuid() == 0 ? "" : "; tables of other users are seen by root only: try sudo";
-	if (policy)
-		snprintf(why, sizeof why, "no table for %s (it would be %s)%s", policy, expected, others);
+	if (file)
+		snprintf(why, sizeof why, "no table for %s (it would be %s)%s", file, expected, others);
 	else
 		snprintf(why, sizeof why, "no table under %s/weir-*/%s", SHARED, others);
 	if (find_every(ignore, NULL) == 0)
 		return out_failure(WEIR_NOT_FOUND, why);
 	out_error("%s; those that are here:", why);
 	find_every(list_one, NULL);
-	fprintf(stderr, "      or name it as nginx does: weir_table PATH is --table PATH\n");
+	fprintf(stderr, "      or name it as nginx does: %s PATH is --table PATH\n",
+		nginx_conf ? "weir_limit_table" : "weir_table");
 	return STATUS_SYSTEM;
 }
 
@@ -168,7 +169,7 @@ static int of_file(const char *file, bool nginx_conf, bool may_miss, char *path,
 	if (search.count == 1)
 		snprintf(path, size, "%s", search.path);
 	else if (!may_miss)
-		return nothing(file, path);
+		return nothing(file, path, nginx_conf);
 	return STATUS_FINE;
 }
 
@@ -191,7 +192,7 @@ int find_table(const struct find *find, bool may_miss, char *path, size_t size)
 	if (search.count > 1)
 		return several(search.count);
 	if (search.count == 0)
-		return nothing(NULL, NULL);
+		return nothing(NULL, NULL, false);
 	snprintf(path, size, "%s", search.path);
 	return STATUS_FINE;
 }

@@ -158,9 +158,10 @@ finally:
         os.rmdir(os.path.dirname(where))
 
 # the same of a real nginx
+kept = f"{dir}/kept2"
 nginx = Native(http="""limit_req_zone ${binary_remote_addr} zone=slow:1m rate=2r/m;
 limit_req_zone $http_x_api_key zone=keyed:1m rate=100r/d;
-limit_conn_zone $server_port zone=all:1m;""", server="limit_req zone=slow burst=2 nodelay; limit_req zone=keyed burst=9 nodelay; limit_conn all 7;")
+limit_conn_zone $server_port zone=all:1m; weir_limit_snapshot %s;""" % kept, server="limit_req zone=slow burst=2 nodelay; limit_req zone=keyed burst=9 nodelay; limit_conn all 7;")
 table = nginx.table
 T = ("--table", table)
 is_([nginx.get("/", headers={"X-Api-Key": "a=b, c"}).status for _ in range(4)], [200, 200, 200, 503], "nginx: three pass, one does not")
@@ -174,4 +175,16 @@ is_((key("slow", "127.0.0.1"), key("keyed", "a=b, c")), ([("rate", 3, 0)], [("ra
 is_(weir("reset", "--limit", "slow", "--key", "127.0.0.1", *T).stdout, "1 counter forgotten\n", "and may be given")
 is_(nginx.get("/").status, 200, "which nginx knows at once")
 is_([f["sentence"] for f in json.loads(weir("doctor", "--json", *T).stdout)["findings"] if f["level"] == "wrong"], [], "doctor: nothing is wrong")
+
+# which begins after a reboot as it was written down
+control = start([WEIR, "control", *T, "--snapshot", kept], stderr=open(f"{dir}/log2", "w"))
+ok(wait_until(lambda: os.path.exists(kept)), "what a real nginx counted is written down")
+time.sleep(3)  # two rounds of the keeper, and some
+nginx.stop()
+control.kill()
+control.wait()
+subprocess.run(["rm", "-r", os.path.dirname(table)])
+nginx.start()
+is_(nginx.get("/", headers={"X-Api-Key": "a=b, c"}).status, 200, "after a reboot")
+is_(key("keyed", "a=b, c"), [("rate", 10, 6)], "a daily allowance goes on")
 done()
