@@ -157,8 +157,8 @@ enum table_charge table_charge(struct table *table, const struct table_key *key,
 /* The same for a counter of the kind nginx, asked with a bound of one's own (cost 1); out->numbers are those of this asker.
  * A row of another kind is asked as it is, with cost 1; of a concurrent one the peek says whether a place with this bound
  * would be had (table_take_bound). */
-void table_peek_bound(struct table *table, const struct table_key *key, uint32_t row, const struct algo_time *t,
-		      const struct algo_bound *bound, struct table_look *out);
+void table_peek_bound(struct table *table, const struct table_key *key, uint32_t row,
+		      const struct algo_time *t, const struct algo_bound *bound, struct table_look *out);
 enum table_charge table_charge_bound(struct table *table, const struct table_key *key, uint32_t row,
 				     const struct algo_time *t, const struct algo_bound *bound,
 				     struct table_look *out);
