@@ -79,6 +79,22 @@ static bool put(const char *from, const char *to)
 	return good;
 }
 
+static int no_place(const struct build *build)
+{
+	char why[2 * PLACE_MAX];
+	snprintf(why, sizeof why, "cannot write %s: %s", build->out, strerror(errno));
+	return out_failure_cure(WEIR_SYSTEM, why, "name another place with --out");
+}
+
+/* Before the minute that a build may take. */
+static bool has_place(const char *path)
+{
+	char folder[PLACE_MAX];
+	snprintf(folder, sizeof folder, "%s", path);
+	*(strrchr(folder, '/') + 1) = '\0';
+	return access(folder, W_OK | X_OK) == 0;
+}
+
 static void tell(const struct build *build)
 {
 	char version[16];
@@ -112,11 +128,8 @@ static int finish(struct build *build)
 				 "--source");
 		return STATUS_FINDINGS;
 	}
-	if (!put(build->result, build->out)) {
-		char why[2 * PLACE_MAX];
-		snprintf(why, sizeof why, "cannot write %s: %s", build->out, strerror(errno));
-		return out_failure_cure(WEIR_SYSTEM, why, "name another place with --out");
-	}
+	if (!put(build->result, build->out))
+		return no_place(build);
 	tell(build);
 	return STATUS_FINE;
 }
@@ -132,8 +145,9 @@ int module_build(const char *nginx, const char *source, const char *out)
 		return out_failure_cure(WEIR_SYSTEM, build.nginx.trouble, build.nginx.cure);
 	if (!module_source_find(build.nginx.binary_version, source, &build.source))
 		return out_failure_cure(WEIR_SYSTEM, build.source.trouble, build.source.cure);
-	if (!policy_absolute_path(out ? out : RESULT, build.out, sizeof build.out) ||
-	    snprintf(build.folder, sizeof build.folder, "%s/weir-module-XXXXXX",
+	if (!policy_absolute_path(out ? out : RESULT, build.out, sizeof build.out) || !has_place(build.out))
+		return no_place(&build);
+	if (snprintf(build.folder, sizeof build.folder, "%s/weir-module-XXXXXX",
 		     place && *place ? place : "/tmp") >= (int)sizeof build.folder ||
 	    !mkdtemp(build.folder))
 		return out_failure(WEIR_SYSTEM, "cannot make a folder to build in (TMPDIR)");
