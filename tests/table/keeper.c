@@ -150,45 +150,43 @@ static bool fill_up(const char *folder)
 	return fd >= 0;
 }
 
-static int on_a_full_disk(void)
+static int on_a_full_disk(struct farm *farm, const struct rig *disk)
 {
-	struct farm farm = farm_new(SIZE);
-	struct rig disk = rig_new(SIZE, 2);
 	struct keeper *keeper;
 	char path[128], filler[128];
 	struct snapshot read;
-	snprintf(path, sizeof path, "%s/snap", disk.folder);
-	snprintf(filler, sizeof filler, "%s/filler", disk.folder);
+	snprintf(path, sizeof path, "%s/snap", disk->folder);
+	snprintf(filler, sizeof filler, "%s/filler", disk->folder);
 	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
-	    mount("weir-test", disk.folder, "tmpfs", 0, "size=256k,mode=0700"))
+	    mount("weir-test", disk->folder, "tmpfs", 0, "size=256k,mode=0700"))
 		return 1;
 	if (keeper_open(path, &keeper, why, sizeof why) ||
-	    keeper_work(keeper, farm.table, 0, why, sizeof why))
+	    keeper_work(keeper, farm->table, 0, why, sizeof why))
 		return 2;
 	struct snapshot taken;
-	if (snapshot_take(farm.table, true, &taken) || !fill_up(disk.folder))
+	if (snapshot_take(farm->table, true, &taken) || !fill_up(disk->folder))
 		return 3;
 	for (unsigned id = 0; id < 3000; id++)
-		charge(&farm, FIRST, 100 + id, 1);
-	if (keeper_work(keeper, farm.table, 60000, why, sizeof why) != WEIR_NO_SPACE ||
+		charge(farm, FIRST, 100 + id, 1);
+	if (keeper_work(keeper, farm->table, 60000, why, sizeof why) != WEIR_NO_SPACE ||
 	    !strstr(why, "No space left") || strncmp(why, path, strlen(path)) != 0)
 		return 4;
-	if (keeper_work(keeper, farm.table, 120000, why, sizeof why) != WEIR_NO_SPACE || why[0])
+	if (keeper_work(keeper, farm->table, 120000, why, sizeof why) != WEIR_NO_SPACE || why[0])
 		return 5; /* said once */
 	if (snapshot_read(path, &read, why, sizeof why) != WEIR_OK || read.entry_count != taken.entry_count ||
 	    memcmp(read.entries, taken.entries, read.entry_count * sizeof *read.entries) != 0)
 		return 6; /* what was there is there */
-	if (charge(&farm, FIRST, 100, 1) != 1 || farm_broken(farm.table))
+	if (charge(farm, FIRST, 100, 1) != 1 || farm_broken(farm->table))
 		return 7; /* the table does not care */
 	unlink(filler);
-	if (keeper_work(keeper, farm.table, 180000, why, sizeof why) != WEIR_OK || why[0] ||
-	    !up_to_date(&farm, path))
+	if (keeper_work(keeper, farm->table, 180000, why, sizeof why) != WEIR_OK || why[0] ||
+	    !up_to_date(farm, path))
 		return 8;
-	fill_up(disk.folder);
-	charge(&farm, FIRST, 101, 1);
+	fill_up(disk->folder);
+	charge(farm, FIRST, 101, 1);
 	for (unsigned id = 0; id < 3000; id++)
-		charge(&farm, DAILY, 100 + id, 1);
-	if (keeper_close(&keeper, farm.table, why, sizeof why) != WEIR_NO_SPACE || !why[0] || keeper)
+		charge(farm, DAILY, 100 + id, 1);
+	if (keeper_close(&keeper, farm->table, why, sizeof why) != WEIR_NO_SPACE || !why[0] || keeper)
 		return 9;
 	return 0;
 }
@@ -197,8 +195,15 @@ static void check_full_disk(void)
 {
 	int status = -1;
 	pid_t child = fork();
-	if (child == 0)
-		_exit(on_a_full_disk());
+	if (child == 0) {
+		struct farm farm = farm_new(SIZE);
+		struct rig disk = rig_new(SIZE, 2);
+		int result = on_a_full_disk(&farm, &disk);
+		umount2(disk.folder, MNT_DETACH); /* in its own namespace */
+		rig_free(&disk);
+		farm_free(&farm);
+		_exit(result);
+	}
 	waitpid(child, &status, 0);
 	is_u64((uint64_t)status, 0, "a full disk is said once, harms nothing, and is waited out");
 }
