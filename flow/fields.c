@@ -66,12 +66,33 @@ static void x_ratelimit(const struct flow *flow, uint32_t headers, int64_t wall,
 	}
 }
 
-/* One entry of RateLimit-Policy. False: no room. */
-static bool policy(const struct image *image, const struct image_counter *counter, enum form form,
-		   struct writer *w)
+/* What the hit's counter lets pass, and in which time. Of those that are asked with a bound (algo_bounded): as this request
+ * asked. */
+static uint32_t quota(const struct flow *flow, const struct flow_hit *hit, uint64_t *window_ns)
 {
-	uint64_t window_s = counter->window_ns / 1000000000 + (counter->window_ns % 1000000000 != 0);
+	const struct image_counter *counter = read_counter(flow->env->image, hit->counter);
+	enum algo_kind kind = hit->look.numbers.kind;
+	struct algo_report report;
+
+	*window_ns = counter->window_ns;
+	if (kind != ALGO_LIMIT_REQ && kind != ALGO_CONCURRENT)
+		return counter->capacity;
+	if (kind == ALGO_LIMIT_REQ)
+		*window_ns = algo_window_ns(&hit->look.numbers);
+	flow_hit_report(flow, hit, &report);
+	return report.limit;
+}
+
+/* One entry of RateLimit-Policy. False: no room. */
+static bool policy(const struct flow *flow, const struct flow_hit *hit, enum form form, struct writer *w)
+{
+	const struct image *image = flow->env->image;
+	const struct image_counter *counter = read_counter(image, hit->counter);
+	uint64_t window_ns, window_s;
+	uint32_t most = quota(flow, hit, &window_ns);
 	size_t mark = w->used;
+
+	window_s = window_ns / 1000000000 + (window_ns % 1000000000 != 0);
 
 	if (mark)
 		writer_text(w, TEXT(", "));
@@ -79,7 +100,7 @@ static bool policy(const struct image *image, const struct image_counter *counte
 		writer_field_string(w, image_text(image, counter->name));
 		writer_text(w, TEXT(";q="));
 	}
-	writer_number(w, counter->capacity);
+	writer_number(w, most);
 	if (counter->what == IMAGE_CONCURRENT) {
 		writer_text(w, TEXT(";qu=\"concurrent-requests\""));
 	} else {
@@ -99,8 +120,11 @@ static void policies(const struct flow *flow, enum form form, struct writer *w, 
 	const struct image *image = flow->env->image;
 	struct writer part = {w->data + w->used, 0, POLICY_ROOM, false};
 
-	if (form == DRAFT_11 || !in_flight(flow))
-		policy(image, binding(flow), form, &part);
+	for (size_t i = 0; (form == DRAFT_11 || !in_flight(flow)) && i < flow->hit_count; i++)
+		if (flow->hits[i].counter == flow->verdict.counter_index) {
+			policy(flow, &flow->hits[i], form, &part);
+			break;
+		}
 	for (size_t i = 0; i < flow->hit_count; i++) {
 		const struct flow_hit *hit = &flow->hits[i];
 		const struct image_counter *counter = read_counter(image, hit->counter);
@@ -108,7 +132,7 @@ static void policies(const struct flow *flow, enum form form, struct writer *w, 
 		    read_limit(image, hit->limit)->shared ||
 		    (counter->what == IMAGE_CONCURRENT && form != DRAFT_11))
 			continue;
-		if (!policy(image, counter, form, &part))
+		if (!policy(flow, hit, form, &part))
 			break;
 	}
 	w->used += part.used;

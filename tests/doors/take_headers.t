@@ -75,10 +75,11 @@ site = Native("""
     limit_req_zone $arg_k zone=plans:1m rate=$rate;
     limit_req_zone $arg_h zone=hours:1m rate=10r/5s;
 """, "", locations="""
-    location /plan { limit_req zone=plans burst=$burst nodelay; root /nowhere; }
+    location /plan { limit_req zone=plans burst=$burst nodelay; weir_headers ratelimit; root /nowhere; }
     location /hours { limit_req zone=hours burst=2 nodelay; root /nowhere; }
 """)
 is_(site.statuses(4, "/plan?k=a&plan=free"), [404, 404, 503, 503], "a plan of 1r/m and a burst of 1")
+is_(site.get("/plan?k=f&plan=pro")["ratelimit-policy"], '"plans";q=5;w=5', "a plan of 60r/m and a burst of 4, as it is told")
 is_(site.statuses(12, "/plan?k=b&plan=hour"), 10 * [404] + 2 * [503], "a plan of 100r/h and a burst of 9")
 is_(site.statuses(2, "/plan?k=c&plan=odd"), [404, 503], "a plan of 3r/7s and no burst")
 is_(site.statuses(9, "/plan?k=d&plan=none"), 9 * [404], "a plan without a rate is not limited")
