@@ -22,6 +22,9 @@
 static enum weir_error ngx_http_weir_table_make(
     ngx_http_weir_realm_t *realm, const struct table_options *options,
     struct table **table, char *why, size_t size);
+static enum weir_error ngx_http_weir_table_smaller(
+    ngx_http_weir_realm_t *realm, const struct table_options *options,
+    struct table **table, char *why, size_t size);
 static const char *ngx_http_weir_table_snapshot(
     ngx_http_weir_realm_t *realm, const char *table, char *path);
 static void ngx_http_weir_table_tell(ngx_http_weir_realm_t *realm,
@@ -177,12 +180,52 @@ ngx_http_weir_table_make(ngx_http_weir_realm_t *realm,
 
     error = table_open(options, table, why, size);
 
+    if (error == WEIR_NO_SPACE && realm->fixed) {
+        error = ngx_http_weir_table_smaller(realm, options, table, why, size);
+    }
+
     if (locked) {
         ngx_http_weir_unlock(&realm->shared->opening);
     }
 
     if (missing && error == WEIR_OK && options->snapshot) {
         ngx_http_weir_table_tell(realm, *table, options->snapshot);
+    }
+
+    return error;
+}
+
+
+/* nginx has its zones or does not start; limits that hold, and forget sooner, are better than none. */
+
+static enum weir_error
+ngx_http_weir_table_smaller(ngx_http_weir_realm_t *realm,
+    const struct table_options *options, struct table **table, char *why,
+    size_t size)
+{
+    enum weir_error       error;
+    struct table_options  smaller;
+
+    smaller = *options;
+
+    do {
+        smaller.size /= 2;
+
+        if (smaller.size < TABLE_SIZE_MIN) {
+            return WEIR_NO_SPACE;
+        }
+
+        error = table_open(&smaller, table, why, size);
+
+    } while (error == WEIR_NO_SPACE);
+
+    if (error == WEIR_OK) {
+        ngx_log_error(NGX_LOG_WARN, realm->log, 0,
+                      "weir: %s: there is no room for a table of %uL bytes; "
+                      "one of %uL is used, which forgets sooner. Make room, "
+                      "or name another place: %s PATH",
+                      options->path, options->size, smaller.size,
+                      realm->directive);
     }
 
     return error;
