@@ -155,6 +155,21 @@ r = run(*as_user, installed, "module", "build", "--source", "src", cwd=home, env
 is_((r.returncode, r.stderr), (3, "./configure: error: C compiler cc is not found\nweir: the module could not be built\n      cure: what it takes: bash, make, "
     "a C compiler, and the headers of pcre2, zlib, openssl, libfyaml and jansson (Debian: apt-get install gcc make libpcre2-dev zlib1g-dev libssl-dev "
     "libfyaml-dev libjansson-dev)\n"), "a build that fails: exit 3, with what was said and what it takes")
+# what of nginx's own arguments it is configured with: what changes its structures, not its folders, compilers and other modules
+with open(f"{home}/odd", "w") as f:
+    f.write("""#!/bin/sh
+echo 'nginx version: openresty/%s.1 (x)
+configure arguments: --prefix=/opt/x --with-cc-opt='"'-O2 -g'"' --with-compat --with-http_v2_module --with-openssl=../ssl --with-pcre=../pcre --with-pcre-jit \\
+--with-stream=dynamic --with-http_geoip_module --with-http_xslt_module=dynamic --add-module=../a --with-threads --without-http_gzip_module \\
+--with-ld-opt="-Wl,-rpath,/a b" --with-debug --user=www' >&2
+""".replace("\\\n", "") % VERSION)
+os.chmod(f"{home}/odd", 0o755)
+write(f"{home}/src/configure", "#!/bin/sh\nfor a; do case $a in --with-??-opt=*|--builddir=*|--add-dynamic-module=*) ;; *) echo \"$a\"; esac; done\nexit 1\n")
+os.chmod(f"{home}/src/configure", 0o755)
+r = run(*as_user, installed, "module", "build", "--nginx", "./odd", "--source", "src", cwd=home, env=tmp)
+is_(r.stderr.splitlines()[:-2], "--with-compat --with-http_v2_module --with-pcre-jit --with-threads --without-http_gzip_module --with-debug".split(),
+    "it is configured as that nginx was")
+os.remove(f"{home}/odd")
 is_(sorted(os.listdir(home)), ["ngx_http_weir_module.so", "src"], "nothing is left of it")
 is_(os.stat(made).st_ino, before, "and what was there is untouched")
 done()
