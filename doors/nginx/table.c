@@ -5,6 +5,8 @@
  */
 #include "doors/nginx/gate.h"
 
+#include <sys/statvfs.h>
+
 #include "policy/kept.h"
 #include "policy/place.h"
 #include "policy/zones.h"
@@ -22,9 +24,8 @@
 static enum weir_error ngx_http_weir_table_make(
     ngx_http_weir_realm_t *realm, const struct table_options *options,
     struct table **table, char *why, size_t size);
-static enum weir_error ngx_http_weir_table_smaller(
-    ngx_http_weir_realm_t *realm, const struct table_options *options,
-    struct table **table, char *why, size_t size);
+static uint64_t ngx_http_weir_table_size(ngx_http_weir_realm_t *realm,
+    const struct table_options *options);
 static const char *ngx_http_weir_table_snapshot(
     ngx_http_weir_realm_t *realm, const char *table, char *path);
 static void ngx_http_weir_table_tell(ngx_http_weir_realm_t *realm,
@@ -169,8 +170,9 @@ ngx_http_weir_table_make(ngx_http_weir_realm_t *realm,
     const struct table_options *options, struct table **table, char *why,
     size_t size)
 {
-    ngx_uint_t       missing, locked;
-    enum weir_error  error;
+    ngx_uint_t            missing, locked;
+    enum weir_error       error;
+    struct table_options  made;
 
     missing = access(options->path, F_OK) == -1;
     locked = missing
@@ -178,11 +180,13 @@ ngx_http_weir_table_make(ngx_http_weir_realm_t *realm,
                                    ? NGX_HTTP_WEIR_WAIT_SERVING
                                    : NGX_HTTP_WEIR_WAIT_STARTING);
 
-    error = table_open(options, table, why, size);
+    made = *options;
 
-    if (error == WEIR_NO_SPACE && realm->fixed) {
-        error = ngx_http_weir_table_smaller(realm, options, table, why, size);
+    if (missing && realm->fixed && access(options->path, F_OK) == -1) {
+        made.size = ngx_http_weir_table_size(realm, options);
     }
+
+    error = table_open(&made, table, why, size);
 
     if (locked) {
         ngx_http_weir_unlock(&realm->shared->opening);
@@ -196,39 +200,49 @@ ngx_http_weir_table_make(ngx_http_weir_realm_t *realm,
 }
 
 
-/* nginx has its zones or does not start; limits that hold, and forget sooner, are better than none. */
+/* nginx has its zones or does not start; limits that hold, and forget sooner, are better than none. The image needs room too. */
 
-static enum weir_error
-ngx_http_weir_table_smaller(ngx_http_weir_realm_t *realm,
-    const struct table_options *options, struct table **table, char *why,
-    size_t size)
+static uint64_t
+ngx_http_weir_table_size(ngx_http_weir_realm_t *realm,
+    const struct table_options *options)
 {
-    enum weir_error       error;
-    struct table_options  smaller;
+    char                  folder[PLACE_MAX], *slash;
+    uint64_t              room;
+    struct statvfs        fs;
+    struct table_options  fits;
 
-    smaller = *options;
+    fits = *options;
+    (void) ngx_cpystrn((u_char *) folder, (u_char *) options->path,
+                       PLACE_MAX);
 
-    do {
-        smaller.size /= 2;
+    while (statvfs(folder, &fs) == -1) {
+        slash = strrchr(folder, '/');
 
-        if (smaller.size < TABLE_SIZE_MIN) {
-            return WEIR_NO_SPACE;
+        if (slash == NULL || slash == folder) {
+            return fits.size;
         }
 
-        error = table_open(&smaller, table, why, size);
+        *slash = '\0';
+    }
 
-    } while (error == WEIR_NO_SPACE);
+    room = (uint64_t) fs.f_bavail * (uint64_t) fs.f_frsize;
 
-    if (error == WEIR_OK) {
+    while (table_room(&fits) + 2 * realm->image->size > room
+           && fits.size / 2 >= TABLE_SIZE_MIN)
+    {
+        fits.size /= 2;
+    }
+
+    if (fits.size != options->size) {
         ngx_log_error(NGX_LOG_WARN, realm->log, 0,
                       "weir: %s: there is no room for a table of %uL bytes; "
-                      "one of %uL is used, which forgets sooner. Make room, "
+                      "one of %uL is made, which forgets sooner. Make room, "
                       "or name another place: %s PATH",
-                      options->path, options->size, smaller.size,
+                      options->path, options->size, fits.size,
                       realm->directive);
     }
 
-    return error;
+    return fits.size;
 }
 
 

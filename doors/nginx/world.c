@@ -163,6 +163,16 @@ ngx_http_weir_world_map(ngx_http_weir_realm_t *realm,
 
     error = policy_current(table->table, &image, why, sizeof(why));
 
+    if (error == WEIR_OK && image->image->kind != realm->image->kind) {
+        /* two directives name one table; publish.c has said so too */
+        (void) ngx_snprintf((u_char *) why, sizeof(why), "%s holds %s%Z",
+                            table_path(table->table),
+                            image->image->kind == IMAGE_OF_ZONES
+                            ? "the zones of an nginx.conf" : "a policy");
+        policy_drop(&image);
+        error = WEIR_OTHER_KIND;
+    }
+
     if (error != WEIR_OK) {
         ngx_free(world);
 

@@ -144,7 +144,7 @@ ngx_http_weir_line_bound(ngx_http_request_t *r, ngx_http_weir_line_t *line,
             return NGX_DECLINED;
         }
 
-        bound->token_ns = period_ns / count + (period_ns % count != 0);
+        bound->token_ns = period_ns / count;
     }
 
     return NGX_OK;

@@ -40,7 +40,7 @@ typedef struct {
     ngx_http_complex_value_t    *rate_value;   /* a variable says; NULL: count per period_ns */
     uint32_t                     count;
     uint64_t                     period_ns;
-    uint64_t                     token_ns;     /* what a request takes, rounded up; 0: a variable says */
+    uint64_t                     token_ns;     /* what a request takes, cut to whole ns; 0: a variable says */
     uint32_t                     burst;        /* the largest of the lines that use it; of connections N - 1 */
     ngx_shm_zone_t              *shm;          /* nginx's, for its name alone: nothing is in it */
     u_char                      *file;         /* where it stands; until it is declared: where it is used first */
