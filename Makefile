@@ -70,6 +70,11 @@ $(B)/tests/%: $(B)/tests/%.o $(LIB)
 	@echo "  LINK  $@"
 	$(Q)$(CC) $(WFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) -lm
 
+# what reads an nginx configuration is the command's, and tried without it
+IMPORT  := $(filter-out $(B)/cli/import.o $(B)/cli/import_write.o,$(patsubst %.c,$(B)/%.o,$(wildcard cli/import*.c)))
+$(patsubst %.c,$(B)/%,$(wildcard tests/cli/import*.c fuzz/nginx_conf.c)): LIBS := $(LIB) $(LIBS)
+$(patsubst %.c,$(B)/%,$(wildcard tests/cli/import*.c fuzz/nginx_conf.c)): $(IMPORT)
+
 $(B)/bench/%: $(B)/bench/%.o $(LIB)
 	@echo "  LINK  $@"
 	$(Q)$(CC) $(WFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) -lm

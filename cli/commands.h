@@ -16,6 +16,7 @@
 	X(table, "what is in the table of counters, and whether it is sound")                                \
 	X(module, "build nginx's module, and tell whether it fits the nginx that is here")                   \
 	X(doctor, "find what is wrong with an installation, with the cure")                                  \
+	X(import, "an nginx configuration's limits as a policy, and what differs")                           \
 	X(schema, "the policy file's words, as Markdown or JSON Schema")                                     \
 	X(version, "the version, and what it was built for")                                                 \
 	X(help, "this list, or a subcommand's options")
@@ -25,7 +26,8 @@
 	X(0, FINE, "fine")                                                                                   \
 	X(1, FINDINGS, "errors in the policy, a request refused (explain), something unsound or unwell")     \
 	X(2, USAGE, "the command line was not understood")                                                   \
-	X(3, SYSTEM, "the system said no: unreadable file, no table, no room, port in use, no nginx")
+	X(3, SYSTEM, "the system said no: unreadable file, no table, no room, port in use, no nginx")        \
+	X(4, PARTLY, "done, but not everything could be carried over (import)")
 
 enum status {
 #define X(number, name, sentence) STATUS_##name = number,

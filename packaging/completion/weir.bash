@@ -41,7 +41,7 @@ _weir() {
 	table:*) mapfile -t COMPREPLY < <(compgen -W "info check resize export import" -- "$cur") ;;
 	module:*) mapfile -t COMPREPLY < <(compgen -W "path check build" -- "$cur") ;;
 	help:*) mapfile -t COMPREPLY < <(compgen -W "$(_weir_subcommands)" -- "$cur") ;;
-	check:* | run:* | publish:* | control:*)
+	import:* | check:* | run:* | publish:* | control:*)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		compopt -o filenames 2>/dev/null
 		;;

@@ -7,8 +7,8 @@ from weirtest import *
 dir = folder()
 d = json.loads(weir("help", "--json").stdout)
 names = [c["name"] for c in d["subcommands"]]
-is_(names, "run check explain show reset publish control table module doctor schema version help".split(), "the subcommands")
-is_([c["code"] for c in d["exit_codes"]], [0, 1, 2, 3], "the exit codes")
+is_(names, "run check explain show reset publish control table module doctor import schema version help".split(), "the subcommands")
+is_([c["code"] for c in d["exit_codes"]], [0, 1, 2, 3, 4], "the exit codes")
 
 text = weir("help").stdout
 for name in names:
@@ -64,6 +64,8 @@ for argv, code, key in [
     (("module", "build", "--nginx", "none"), 3, "error"),
     (("doctor", *table), 1, "findings"),
     (("schema",), 0, "$schema"),
+    (("import",), 2, "error"),
+    (("import", "none.conf"), 3, "error"),
     (("version",), 0, "version"),
     (("help",), 0, "subcommands"),
     (("run",), 2, "error"),

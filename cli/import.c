@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* weir import: an nginx.conf as a policy, and what could not be carried over. */
+#include "cli/import.h"
+
+#include <stdio.h>
+
+#include "cli/findings.h"
+#include "cli/import_write.h"
+#include "cli/options.h"
+#include "cli/out.h"
+
+static const char *const WEIGHTS[] = {
+	[IMPORT_LOST] = "not carried over", [IMPORT_DIFFERS] = "differs", [IMPORT_REMARK] = "note"};
+static const char *const WORDS[] = {
+	[IMPORT_LOST] = "lost", [IMPORT_DIFFERS] = "differs", [IMPORT_REMARK] = "note"};
+
+static json_t *remarks_json(const struct import *import)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < import->remark_count; i++) {
+		const struct import_remark *remark = &import->remarks[i];
+		json_array_append_new(
+			list, json_pack("{s:s, s:o, s:i, s:i, s:o}", "weight", WORDS[remark->weight], "file",
+					out_own(text_of(remark->file)), "line", (int)remark->line, "column",
+					(int)remark->column, "message", out_hostile(text_of(remark->text))));
+	}
+	return list;
+}
+
+static void print_remarks(const struct import *import)
+{
+	char text[1200];
+	for (size_t i = 0; i < import->remark_count; i++) {
+		const struct import_remark *remark = &import->remarks[i];
+		out_escape(text_of(remark->text), text, sizeof text);
+		fprintf(stderr, "%s:%u:%u: %s: %s\n", remark->file, remark->line, remark->column,
+			WEIGHTS[remark->weight], text);
+	}
+	if (import->lines)
+		fprintf(stderr, "%zu of %zu limit%s carried over\n", import->carried, import->lines,
+			import->lines == 1 ? "" : "s");
+	else
+		fputs("there are no limits in this configuration\n", stderr);
+}
+
+/* What weir itself says of the text that it has written: an error there is a mistake of ours, and is said. */
+static bool sound(const struct import *import, const char *name)
+{
+	struct policy policy;
+	policy_load(&(struct policy_options){.path = name, .text = import->policy}, &policy);
+	bool good = policy.errors == 0;
+	if (!good) {
+		out_error("the imported policy is not sound; please report this, with what follows");
+		findings_print(&policy);
+	}
+	policy_free(&policy);
+	return good;
+}
+
+static int failed(const struct import *import)
+{
+	if (import->unreadable) {
+		out_error("cannot read %s: %s", import->wrong_file, import->wrong);
+		return STATUS_SYSTEM;
+	}
+	out_error("%s:%u:%u: %s", import->wrong_file, import->wrong_line, import->wrong_column,
+		  import->wrong);
+	return STATUS_FINDINGS;
+}
+
+static int deliver(const struct import *import, const char *to, bool force)
+{
+	if (to) {
+		int status = import_write(to, import->policy, force);
+		if (status != STATUS_FINE)
+			return status;
+	}
+	if (out_as_json) {
+		out_document(json_pack("{s:o, s:o, s:I, s:I, s:I, s:o}", "policy",
+				       out_own(text_of(import->policy)), "out",
+				       to ? out_own(text_of(to)) : json_null(), "limits",
+				       (json_int_t)import->lines, "carried", (json_int_t)import->carried,
+				       "lost", (json_int_t)import->lost, "remarks", remarks_json(import)));
+	} else {
+		if (!to)
+			fputs(import->policy, stdout);
+		fflush(stdout);
+		print_remarks(import);
+	}
+	return import->lost ? STATUS_PARTLY : STATUS_FINE;
+}
+
+int import_command(int argc, char **argv)
+{
+	const char *to = NULL;
+	bool force = false;
+	const struct options_rule rules[] = {
+		{"--out", OPTIONS_TEXT, &to, "FILE", "write the policy there, not to standard output"},
+		{"--force", OPTIONS_FLAG, &force, NULL, "also over a file that exists"},
+	};
+	struct options options = {
+		.synopsis = "weir import NGINX.CONF [--out POLICY.YAML]",
+		.about = "Writes the limits of an nginx configuration (limit_req, limit_conn, limit_rate, "
+			 "with the geo and\n"
+			 "map that their keys need, and realip) as a policy. What is not in it, or differs, "
+			 "is listed on\n"
+			 "standard error, line by line. nginx is not needed, and nothing of it is changed.\n"
+			 "Exit 0 if every limit was carried over, 4 if not.\n",
+		.rules = rules,
+		.rule_count = sizeof rules / sizeof *rules,
+		.words_max = 1,
+	};
+	int status;
+	if (!options_read(&options, argc, argv, &status))
+		return status;
+	if (options.words.count == 0) {
+		out_error("which configuration? weir import /etc/nginx/nginx.conf");
+		return STATUS_USAGE;
+	}
+	struct import import;
+	if (!import_run(&(struct import_options){.path = options.words.items[0]}, &import))
+		status = failed(&import);
+	else if (!sound(&import, to ? to : "policy.yaml"))
+		status = STATUS_FINDINGS;
+	else
+		status = deliver(&import, to, force);
+	import_free(&import);
+	return status;
+}

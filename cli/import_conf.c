@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* import_conf: directives and blocks. */
+#include "cli/import_conf.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "cli/import_token.h"
+
+bool conf_wrong(struct conf *conf, struct conf_place place, const char *format, ...)
+{
+	char line[512];
+	va_list arguments;
+	if (conf->message)
+		return false;
+	va_start(arguments, format);
+	vsnprintf(line, sizeof line, format, arguments);
+	va_end(arguments);
+	conf->wrong_at = place;
+	conf->message = arena_text(conf->arena, line, strlen(line)).data;
+	return false;
+}
+
+static bool ends_with(struct text text, const char *tail)
+{
+	size_t size = strlen(tail);
+	return text.size >= size && memcmp(text.data + text.size - size, tail, size) == 0;
+}
+
+static bool parse_block(struct conf_reader *r, struct conf_directive ***tail, bool inside);
+
+/* The words of one directive, up to its ';' or block. */
+static bool parse_directive(struct conf_reader *r, struct text first, struct conf_directive ***tail)
+{
+	struct conf *conf = r->conf;
+	struct conf_directive *directive = arena_alloc(conf->arena, sizeof *directive);
+	size_t capacity = 0;
+	enum conf_token token = CONF_WORD;
+
+	if (++conf->directives > CONF_DIRECTIVES_MAX)
+		return conf_wrong(conf, r->place, "more than %u directives", CONF_DIRECTIVES_MAX);
+	directive->place = r->place;
+	for (struct text word = first; token == CONF_WORD; token = conf_next(r, &word)) {
+		directive->words = arena_grow(conf->arena, directive->words, directive->count, &capacity,
+					      sizeof *directive->words);
+		directive->words[directive->count++] = word;
+	}
+	if (token == CONF_SEMICOLON && text_equal(first, TEXT("include")) && directive->count == 2)
+		return conf_include(conf, directive, tail);
+	if (token == CONF_OPEN) {
+		directive->block = true;
+		if (ends_with(first, "_by_lua_block")) {
+			if (!conf_skip_lua(r))
+				return false;
+		} else {
+			struct conf_directive **children = &directive->children;
+			if (!parse_block(r, &children, true))
+				return false;
+		}
+	} else if (token != CONF_SEMICOLON) {
+		return token == CONF_BROKEN
+			       ? false
+			       : conf_wrong(conf, directive->place,
+					    "the directive '%.*s' has no ';' at its end",
+					    (int)(first.size < 60 ? first.size : 60), first.data);
+	}
+	**tail = directive;
+	*tail = &directive->next;
+	return true;
+}
+
+static bool parse_block(struct conf_reader *r, struct conf_directive ***tail, bool inside)
+{
+	struct text word;
+
+	if (inside && ++r->conf->depth > CONF_DEPTH_MAX)
+		return conf_wrong(r->conf, r->place, "blocks inside blocks, more than %u deep",
+				  CONF_DEPTH_MAX);
+	for (;;) {
+		switch (conf_next(r, &word)) {
+		case CONF_WORD:
+			if (!parse_directive(r, word, tail))
+				return false;
+			break;
+		case CONF_CLOSE:
+			if (!inside)
+				return conf_wrong(r->conf, r->place, "a '}' without its '{'");
+			r->conf->depth--;
+			return true;
+		case CONF_END:
+			return inside ? conf_wrong(r->conf, r->place,
+						   "a '}' is missing before the end of the file")
+				      : true;
+		case CONF_BROKEN:
+			return false;
+		default:
+			return conf_wrong(r->conf, r->place, "a '%c' without a directive",
+					  r->text.data[r->at - 1]);
+		}
+	}
+}
+
+bool conf_parse(struct conf *conf, struct text text, const char *name, struct conf_directive ***tail)
+{
+	struct conf_reader reader = {
+		.conf = conf, .text = text, .place = {.file = name, .order = conf->files++}, .line = 1};
+	return parse_block(&reader, tail, false);
+}
+
+const struct conf_directive *conf_last(const struct conf_directive *block, const char *name)
+{
+	const struct conf_directive *found = NULL;
+	for (const struct conf_directive *child = block->children; child; child = child->next)
+		if (conf_is(child, name))
+			found = child;
+	return found;
+}

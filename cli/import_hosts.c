@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* import_hosts: servers told apart by the host that was asked for. A policy knows no ports: the server that has the hosts which no
+ * other names, is said as "none of those". */
+#include "cli/import_model.h"
+
+static bool host_byte(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_';
+}
+
+static void read_names(struct import_model *model, struct import_server *server)
+{
+	for (size_t i = 0; i < server->names.count; i++) {
+		struct text name = server->names.items[i];
+		char *host = arena_alloc(model->arena, name.size + 3);
+		size_t start = name.size > 2 && name.data[0] == '*' ? 2 : 0;
+		bool good = start == 0 || name.data[1] == '.';
+		for (size_t k = 0; k < name.size; k++) {
+			host[k] = text_lower(name.data[k]);
+			good &= k < start || host_byte(host[k]);
+		}
+		if (name.size == 0 || text_equal(name, TEXT("_")))
+			continue;
+		if (!good || name.size > 200) {
+			server->regex_names = true;
+			continue;
+		}
+		if (host[0] == '.' && name.size > 1) { /* .example.com is example.com and all below */
+			import_push(model, &server->hosts, (struct text){host + 1, name.size - 1});
+			import_push(model, &server->hosts, arena_format(model->arena, "*%s", host));
+		} else if (host[0] != '.') {
+			import_push(model, &server->hosts, (struct text){host, name.size});
+		}
+	}
+}
+
+static bool listens(const struct import_server *server, struct text address)
+{
+	return import_has(&server->listens, address) ||
+	       (server->listens.count == 0 && text_equal(address, TEXT("80")));
+}
+
+/* Who answers on this address for hosts that nobody names. */
+static const struct import_server *default_of(const struct import_model *model, struct text address)
+{
+	const struct import_server *first = NULL;
+	for (const struct import_server *server = model->servers; server; server = server->next) {
+		if (!listens(server, address))
+			continue;
+		if (server->default_server)
+			return server;
+		first = first ? first : server;
+	}
+	return first;
+}
+
+static bool is_default(const struct import_model *model, const struct import_server *server)
+{
+	for (size_t i = 0; i < server->listens.count; i++)
+		if (default_of(model, server->listens.items[i]) == server)
+			return true;
+	return server->listens.count == 0 && default_of(model, TEXT("80")) == server;
+}
+
+static void lose(struct import_model *model, struct import_server *server, const char *why)
+{
+	server->ignored = true;
+	for (size_t i = 0; i < server->place_count; i++)
+		import_drop_own(model, &server->places[i], why);
+}
+
+void import_hosts(struct import_model *model)
+{
+	const struct import_server *all = NULL;
+	for (struct import_server *server = model->servers; server; server = server->next) {
+		read_names(model, server);
+		if (server->ignored || !is_default(model, server))
+			continue;
+		if (!all) {
+			all = server;
+			server->catch_all = true;
+		} else if (server->hosts.count && (server->own || all->own)) {
+			import_note(model, IMPORT_DIFFERS, server->place,
+				    "this server and the one at %s listen apart; a policy knows no ports: "
+				    "hosts that none of them names are "
+				    "limited as that one's",
+				    import_where(model, all->place));
+		}
+	}
+	for (struct import_server *server = model->servers; server; server = server->next) {
+		if (server->ignored || server->catch_all || server->hosts.count)
+			continue;
+		lose(model, server,
+		     server->regex_names ? "its server has names that a policy cannot say"
+					 : "its server is told from others by its port or address, which a "
+					   "policy cannot say");
+	}
+}
+
+/* -- a limit -- */
+
+static bool same_texts(const struct import_texts *a, const struct import_texts *b)
+{
+	for (size_t i = 0; i < a->count && a->count == b->count; i++)
+		if (!text_equal(a->items[i], b->items[i]))
+			return false;
+	return a->count == b->count;
+}
+
+struct part {
+	struct import_server *server;
+	struct import_clause *clauses;
+	size_t count;
+	bool done;
+};
+
+static bool same_clauses(const struct part *a, const struct part *b)
+{
+	for (size_t i = 0; i < a->count && a->count == b->count; i++)
+		if (!same_texts(&a->clauses[i].paths, &b->clauses[i].paths) ||
+		    !same_texts(&a->clauses[i].not_paths, &b->clauses[i].not_paths))
+			return false;
+	return a->count == b->count;
+}
+
+static void add_clause(struct import_model *model, struct import_limit *limit,
+		       const struct import_clause *clause)
+{
+	limit->clauses = arena_grow(model->arena, limit->clauses, limit->clause_count,
+				    &limit->clause_capacity, sizeof *limit->clauses);
+	limit->clauses[limit->clause_count++] = *clause;
+}
+
+/* Hosts of a server: is `host` below a wildcard of `hosts`? */
+static bool below(const struct import_texts *hosts, struct text host)
+{
+	for (size_t i = 0; i < hosts->count; i++) {
+		struct text wide = hosts->items[i];
+		if (wide.data[0] == '*' && host.size > wide.size - 1 &&
+		    memcmp(host.data + host.size - (wide.size - 1), wide.data + 1, wide.size - 1) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The hosts of those parts that are like `like`, or what they are not. */
+static void say_hosts(struct import_model *model, const struct part *parts, size_t count,
+		      const struct part *like, struct import_texts *hosts, struct import_texts *not_hosts)
+{
+	bool all = false;
+	for (size_t i = 0; i < count; i++) {
+		if (!same_clauses(&parts[i], like))
+			continue;
+		all |= parts[i].server->catch_all;
+		for (size_t k = 0; k < parts[i].server->hosts.count; k++)
+			if (!import_has(hosts, parts[i].server->hosts.items[k]))
+				import_push(model, hosts, parts[i].server->hosts.items[k]);
+	}
+	for (size_t i = 0; i < count; i++) {
+		const struct import_texts *others = &parts[i].server->hosts;
+		for (size_t k = 0; k < others->count && !same_clauses(&parts[i], like); k++) {
+			if (import_has(hosts, others->items[k]))
+				import_note(model, IMPORT_DIFFERS, parts[i].server->place,
+					    "host %.*s has two servers with other limits, told apart by port "
+					    "or address; those of both hold",
+					    (int)others->items[k].size, others->items[k].data);
+			else if ((all || below(hosts, others->items[k])) &&
+				 !import_has(not_hosts, others->items[k]))
+				import_push(model, not_hosts, others->items[k]);
+		}
+	}
+	if (all)
+		hosts->count = 0;
+}
+
+void import_where_it_holds(struct import_model *model, uint32_t index)
+{
+	struct import_limit *limit = &model->limits[index];
+	struct part *parts = NULL;
+	size_t count = 0, capacity = 0;
+	bool alike = true;
+
+	for (struct import_server *server = model->servers; server; server = server->next) {
+		struct part part = {.server = server};
+		if (server->ignored)
+			continue;
+		import_paths(model, server, index, &part.clauses, &part.count);
+		parts = arena_grow(model->arena, parts, count, &capacity, sizeof *parts);
+		parts[count++] = part;
+		alike &= same_clauses(&parts[0], &part);
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct import_texts hosts = {0}, not_hosts = {0};
+		if (parts[i].done)
+			continue;
+		if (!alike && parts[i].count)
+			say_hosts(model, parts, count, &parts[i], &hosts, &not_hosts);
+		for (size_t k = 0; k < parts[i].count; k++) {
+			struct import_clause clause = parts[i].clauses[k];
+			clause.hosts = hosts;
+			clause.not_hosts = not_hosts;
+			limit->everything |= !hosts.count && !not_hosts.count && !clause.paths.count &&
+					     !clause.not_paths.count;
+			add_clause(model, limit, &clause);
+		}
+		for (size_t k = i; k < count; k++)
+			parts[k].done |= same_clauses(&parts[k], &parts[i]);
+	}
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* import_read: one import from beginning to end. */
+#include <stdlib.h>
+
+#include "cli/import_model.h"
+
+static bool same_texts(const struct import_texts *a, const struct import_texts *b)
+{
+	for (size_t i = 0; i < a->count && a->count == b->count; i++)
+		if (!text_equal(a->items[i], b->items[i]))
+			return false;
+	return a->count == b->count;
+}
+
+static bool name_taken(const struct import_model *model, struct text name)
+{
+	for (size_t i = 0; i < model->network_count; i++)
+		if (text_equal(model->networks[i].name, name))
+			return true;
+	return false;
+}
+
+/* The name of a variable as one of a network; the same list has one name. */
+static void name_network(struct import_model *model, struct import_condition *condition)
+{
+	for (size_t i = 0; i < model->network_count; i++)
+		if (same_texts(&model->networks[i].values, &condition->values)) {
+			condition->name = model->networks[i].name;
+			return;
+		}
+	struct text name = condition->name, base;
+	if (name.size > 50)
+		name.size = 50;
+	bool letter = name.size && text_lower(name.data[0]) >= 'a' && text_lower(name.data[0]) <= 'z';
+	base = arena_format(model->arena, "%s%.*s", letter ? "" : "net", (int)name.size, name.data);
+	for (size_t i = 0; i < base.size; i++) {
+		char c = text_lower(base.data[i]);
+		if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'))
+			base = TEXT("network");
+	}
+	condition->name = base;
+	for (unsigned i = 2; name_taken(model, condition->name); i++)
+		condition->name = arena_format(model->arena, "%.*s-%u", (int)base.size, base.data, i);
+	model->networks = arena_grow(model->arena, model->networks, model->network_count,
+				     &model->network_capacity, sizeof *model->networks);
+	model->networks[model->network_count++] = *condition;
+}
+
+static void name_networks(struct import_model *model)
+{
+	for (size_t i = 0; i < model->limit_count; i++) {
+		struct import_zone *zone = model->limits[i].line->zone;
+		for (size_t k = 0; zone && k < zone->key.condition_count; k++)
+			if (zone->key.conditions[k].dimension == IMPORT_IP && model->limits[i].clause_count)
+				name_network(model, &zone->key.conditions[k]);
+	}
+}
+
+/* What weir sees otherwise than nginx in servers where paths decide. */
+static void tell_ways(struct import_model *model)
+{
+	for (struct import_server *server = model->servers; server; server = server->next) {
+		bool paths = false;
+		for (size_t i = 1; i < server->place_count; i++)
+			paths |= server->places[i].own && !server->places[i].why;
+		if (server->ignored || !paths)
+			continue;
+		if (server->rewrite)
+			import_note(model, IMPORT_DIFFERS, server->rewrite->place,
+				    "`%s`: a policy looks at what the client asked for, not where a rewrite "
+				    "leads",
+				    import_written(model, server->rewrite));
+		for (size_t i = 1; i < server->place_count; i++) {
+			const struct import_place *place = &server->places[i];
+			bool tried = false;
+			for (size_t k = 0; k < server->tried.count && place->own && !place->why; k++) {
+				struct text to = server->tried.items[k];
+				const char *query = to.size ? memchr(to.data, '?', to.size) : NULL;
+				if (query)
+					to.size = (size_t)(query - to.data);
+				tried |= text_equal(to, place->uri);
+			}
+			if (tried)
+				import_note(model, IMPORT_DIFFERS, place->place,
+					    "try_files leads here from other paths; a policy looks at what "
+					    "the client asked for");
+			if (place->kind == IMPORT_REGEX && place->why && !place->own && !place->answers)
+				import_note(model, IMPORT_DIFFERS, place->place,
+					    "its regular expression cannot be said as paths: where it takes "
+					    "requests away from locations "
+					    "with limits of their own, theirs hold");
+		}
+	}
+}
+
+static void count(struct import_model *model)
+{
+	for (struct import_line *line = model->lines; line; line = line->next) {
+		if (!line->dropped && !line->carried) {
+			import_note(model, IMPORT_REMARK, line->place,
+				    "`%s`: it holds nowhere; every place inside has limits of its own, or "
+				    "answers by itself",
+				    line->text);
+			line->carried = true;
+		}
+		model->out->carried += line->carried && !line->dropped;
+	}
+}
+
+static int by_place(const void *left, const void *right)
+{
+	const struct import_remark *a = left, *b = right;
+	if (a->order != b->order)
+		return a->order < b->order ? -1 : 1;
+	if (a->line != b->line)
+		return a->line < b->line ? -1 : 1;
+	if (a->column != b->column)
+		return a->column < b->column ? -1 : 1;
+	return strcmp(a->text, b->text);
+}
+
+static void understand(struct import_model *model, const struct conf_directive *all)
+{
+	import_walk(model, all);
+	import_group(model);
+	import_hosts(model);
+	for (uint32_t i = 0; i < model->limit_count; i++)
+		import_where_it_holds(model, i);
+	import_names(model);
+	name_networks(model);
+	import_pages(model);
+	tell_ways(model);
+	model->out->policy = import_emit(model);
+	count(model);
+	for (const struct conf_unread *unread = model->conf->unread; unread; unread = unread->next)
+		import_note(model, IMPORT_LOST, unread->place, "`include`: %s is not read: %s", unread->name,
+			    unread->why);
+	if (model->out->remark_count)
+		qsort(model->out->remarks, model->out->remark_count, sizeof *model->out->remarks, by_place);
+}
+
+static void work(struct arena *arena, const struct import_options *options, struct import *out)
+{
+	struct conf *conf = arena_alloc(arena, sizeof *conf);
+	struct import_model *model = arena_alloc(arena, sizeof *model);
+
+	conf->arena = arena;
+	conf->first = options->path;
+	conf->no_files = options->text.data != NULL;
+	*model = (struct import_model){.arena = arena, .conf = conf, .out = out};
+	model->lines_tail = &model->lines;
+	model->servers_tail = &model->servers;
+	const struct conf_directive *all = conf->no_files ? conf_read_text(conf, options->text, options->path)
+							  : conf_read(conf, options->path);
+	if (all) {
+		understand(model, all);
+	} else if (conf->message) {
+		out->wrong = conf->message;
+		out->wrong_file = conf->wrong_at.file;
+		out->wrong_line = conf->wrong_at.line;
+		out->wrong_column = conf->wrong_at.column;
+	} else {
+		out->unreadable = true;
+		out->wrong_file = options->path;
+		out->wrong = conf->unread ? conf->unread->why : "it cannot be read";
+	}
+}
+
+bool import_run(const struct import_options *options, struct import *out)
+{
+	struct arena *arena = calloc(1, sizeof *arena);
+	*out = (struct import){.memory = arena};
+	if (!arena || setjmp(arena->out_of_memory)) {
+		out->unreadable = true;
+		out->wrong_file = options->path;
+		out->wrong = "no memory is left";
+		return false;
+	}
+	work(arena, options, out);
+	return out->policy != NULL;
+}
+
+void import_free(struct import *import)
+{
+	free(import->policy);
+	if (import->memory)
+		arena_free(import->memory);
+	free(import->memory);
+	*import = (struct import){0};
+}

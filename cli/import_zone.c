@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* import_zone: limit_req_zone and limit_conn_zone. */
+#include "cli/import_model.h"
+
+struct import_zone *import_zone_named(struct import_model *model, enum import_kind kind, struct text name)
+{
+	for (struct import_zone *zone = model->zones; zone; zone = zone->next)
+		if (zone->kind == kind && text_equal(zone->name, name))
+			return zone;
+	return NULL;
+}
+
+void import_zone(struct import_model *model, const struct conf_directive *directive)
+{
+	struct import_zone *zone = arena_alloc(model->arena, sizeof *zone);
+	bool req = conf_is(directive, "limit_req_zone");
+	struct text value;
+
+	zone->kind = req ? IMPORT_REQ : IMPORT_CONN;
+	zone->place = directive->place;
+	zone->directive = directive;
+	zone->text = import_written(model, directive);
+	if (directive->count < 2)
+		return;
+	zone->key_text = directive->words[1];
+	if (req)
+		zone->why = "its zone has no rate";
+	for (size_t i = 2; i < directive->count; i++) {
+		struct text word = directive->words[i];
+		if (import_begins(word, "zone=", &value)) {
+			const char *colon = memchr(value.data, ':', value.size);
+			zone->name = (struct text){value.data,
+						   colon ? (size_t)(colon - value.data) : value.size};
+		} else if (req && import_begins(word, "rate=", &value)) {
+			zone->rate = import_rate(model, value, &zone->nginx, &zone->why);
+		} else if (text_equal(word, TEXT("sync"))) {
+			import_note(model, IMPORT_DIFFERS, zone->place,
+				    "zone '%.*s': `sync`: a policy counts on one machine",
+				    (int)zone->name.size, zone->name.data);
+		} else {
+			import_note(model, IMPORT_DIFFERS, zone->place, "'%.*s' is not understood",
+				    (int)(word.size < 80 ? word.size : 80), word.data);
+		}
+	}
+	zone->next = model->zones;
+	model->zones = zone;
+}

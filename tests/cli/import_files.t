@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+# weir import: mistakes and where they are, files that include each other, and the file that it writes.
+import json, os, sys; sys.path.insert(0, "tests/lib")
+from weirtest import *
+
+dir = folder()
+conf, out = f"{dir}/nginx.conf", f"{dir}/policy.yaml"
+GOOD = "http { limit_req_zone $binary_remote_addr zone=a:1m rate=1r/s; server { limit_req zone=a; } }\n"
+
+
+def imported(text, *argv):
+    write(conf, text)
+    return weir("import", "nginx.conf", *argv, cwd=dir)
+
+
+for text, place, message in [
+    ("http {\n  server {\n", "3:1", "a '}' is missing before the end of the file"),
+    ("http { }\n}\n", "2:1", "a '}' without its '{'"),
+    ("http {\n  limit_req zone=a\n}\n", "2:3", None),
+    ("a 'b", "1:3", "this string has no end"),
+    ("a 'b'c;", "1:6", "a blank or ';' is missing behind the string"),
+    ("a b;\n ; c d;", "2:2", "a ';' without a directive"),
+    ("a b\n", "1:1", "the directive 'a' has no ';' at its end"),
+    ("{ }", "1:1", "a '{' without a directive"),
+    ("x_by_lua_block { if", "1:16", "this block has no end"),
+    ("a {" * 70, "1:195", "blocks inside blocks, more than 64 deep"),
+    ("http { include nginx.conf; }", "1:8", "this file includes itself"),
+]:
+    r = imported(text)
+    if message is None:  # the '}' ends a block only where a word could begin: nginx reads it as one more word
+        is_((r.returncode, r.stdout), (1, ""), f"{text[:30]!r}: a mistake")
+    else:
+        is_((r.returncode, r.stdout, r.stderr), (1, "", f"weir: nginx.conf:{place}: {message}\n"), f"{text[:30]!r}")
+r = imported("a 'b", "--json")
+is_(json.loads(r.stdout), {"error": {"message": "nginx.conf:1:3: this string has no end"}}, "a mistake in JSON")
+
+for i in range(66):
+    write(f"{dir}/d{i}.inc", f"include d{i + 1}.inc;")
+r = imported("include d0.inc;")
+is_((r.returncode, r.stderr), (1, "weir: d62.inc:1:1: files that include files, more than 64 deep\n"), "a chain of files is bounded")
+os.mkdir(f"{dir}/sub")
+write(f"{dir}/sub/one.inc", "include sub/two.inc;")
+write(f"{dir}/sub/two.inc", GOOD)
+r = imported("include sub/o*.inc;")
+is_(r.returncode, 0, "an include in a folder is relative to the first file's")
+like(r.stdout, "# sub/two.inc:1: limit_req zone=a\n", "places name the file in which a line stands")
+r = imported("include none.inc; " + GOOD)
+is_((r.returncode, r.stderr.splitlines()[0]), (4, "nginx.conf:1:1: not carried over: `include`: none.inc is not read: No such file or directory"),
+    "a file that is not there is said")
+is_(weir("import", conf, cwd="/").stdout.count(f"# {conf}:1: limit_req zone=a\n"), 1, "a path is shown as it was given")
+
+for path, why in (f"{dir}/none", "No such file or directory"), (dir, "it is no file"):
+    r = weir("import", path)
+    is_((r.returncode, r.stdout, r.stderr), (3, "", f"weir: cannot read {path}: {why}\n"), f"unreadable: {why}")
+r = weir("import")
+is_((r.returncode, r.stderr), (2, "weir: which configuration? weir import /etc/nginx/nginx.conf\n"), "nothing named")
+
+r = imported(GOOD, "--out", out)
+is_((r.returncode, r.stdout, r.stderr), (0, "", "1 of 1 limit carried over\n"), "--out: nothing on standard output")
+text = open(out).read()
+is_(text, imported(GOOD).stdout, "the file is what would be printed")
+is_(weir("check", out).returncode, 0, "and a policy")
+is_(os.stat(out).st_mode & 0o777, 0o644, "readable by the gate")
+write(out, "limits: {}\n")
+r = imported(GOOD, "--out", out)
+is_((r.returncode, r.stderr, open(out).read()), (2, f"weir: {out} exists; --force replaces it\n", "limits: {}\n"), "a file is not replaced")
+is_((imported(GOOD, "--out", out, "--force").returncode, open(out).read()), (0, text), "but by --force")
+os.remove(out)
+os.symlink("elsewhere", out)
+is_((imported(GOOD, "--out", out).returncode, os.path.lexists(f"{dir}/elsewhere")), (2, False), "nor is a link that leads nowhere written through")
+r = imported(GOOD, "--out", f"{dir}/none/policy.yaml")
+is_((r.returncode, r.stderr), (3, f"weir: cannot write {dir}/none/policy.yaml: No such file or directory\n"), "a folder that is not there")
+is_(sorted(f for f in os.listdir(dir) if "new" in f), [], "nothing is left beside")
+d = json.loads(imported(GOOD, "--json").stdout)
+is_((d["policy"], d["limits"], d["carried"], d["lost"], d["remarks"], d["out"]), (text, 1, 1, 0, [], None), "--json: the policy inside")
+
+# a page that can be read is the policy's own
+os.mkdir(f"{dir}/www")
+write(f"{dir}/www/slower.html", "<p>slower</p>\n")
+page = GOOD.replace("server {", f"limit_req_status 429; error_page 429 503 /slower.html; server {{ location = /slower.html {{ root {dir}/www; internal; }}")
+r = imported(page)
+is_((r.returncode, r.stderr), (0, "1 of 1 limit carried over\n"), "error_page with a file: nothing to say")
+like(r.stdout, f"    respond: {{body: {{file: {dir}/www/slower.html}}}}\n", "it is the policy's page")
+is_(weir("check", "-", input=r.stdout).returncode, 0, "which is sound")
+write(f"{dir}/www/slower.html", "x" * 70000)
+like(imported(page).stderr, "nginx.conf:1:86: differs: error_page 429 /slower.html: it is no file that can be read", "one that is too large is not")
+done()
