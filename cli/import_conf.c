@@ -104,7 +104,16 @@ bool conf_parse(struct conf *conf, struct text text, const char *name, struct co
 {
 	struct conf_reader reader = {
 		.conf = conf, .text = text, .place = {.file = name, .order = conf->files++}, .line = 1};
-	return parse_block(&reader, tail, false);
+	const char *nul = text.size ? memchr(text.data, '\0', text.size) : NULL;
+	if (!nul)
+		return parse_block(&reader, tail, false);
+	for (const char *at = text.data; at < nul; at++) {
+		reader.line += *at == '\n';
+		reader.line_start = *at == '\n' ? (size_t)(at + 1 - text.data) : reader.line_start;
+	}
+	reader.place.line = reader.line;
+	reader.place.column = (unsigned)((size_t)(nul - text.data) - reader.line_start + 1);
+	return conf_wrong(conf, reader.place, "a NUL byte: this is no text");
 }
 
 const struct conf_directive *conf_last(const struct conf_directive *block, const char *name)

@@ -76,7 +76,7 @@ static void hold(struct import_model *model, struct import_server *server, struc
 		known |= limit->lines[k] == line;
 	if (!known) {
 		limit->lines = arena_grow(model->arena, limit->lines, limit->line_count,
-					  &limit->line_capacity, sizeof *limit->lines);
+					  &limit->line_capacity, sizeof(struct import_line *));
 		limit->lines[limit->line_count++] = line;
 	}
 	place->limits = arena_grow(model->arena, place->limits, place->limit_count, &place->limit_capacity,

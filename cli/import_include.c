@@ -52,8 +52,8 @@ static const char *slurp(struct conf *conf, const char *path, struct text *out, 
 static bool read_file(struct conf *conf, const char *path, struct conf_place from,
 		      struct conf_directive ***tail)
 {
-	struct text text;
-	struct stat st;
+	struct text text = {0};
+	struct stat st = {0};
 	const char *why = conf->files >= CONF_FILES_MAX ? "more than 2,000 files"
 							: slurp(conf, path, &text, &st);
 	if (why) {

@@ -21,7 +21,7 @@ static void add_line(struct import_model *model, const struct conf_directive *d,
 	struct import_line *line = import_line(model, d);
 	if (line->dropped)
 		return;
-	*lines = arena_grow(model->arena, *lines, *count, capacity, sizeof **lines);
+	*lines = arena_grow(model->arena, *lines, *count, capacity, sizeof(struct import_line *));
 	(*lines)[(*count)++] = line;
 }
 

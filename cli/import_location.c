@@ -96,7 +96,7 @@ void import_own(struct import_model *model, struct import_place *place,
 {
 	const struct import_settings *own = &place->settings;
 	place->lines = arena_alloc(model->arena,
-				   (own->req_count + own->conn_count + 1) * sizeof *place->lines);
+				   (own->req_count + own->conn_count + 1) * sizeof(struct import_line *));
 	for (size_t i = 0; i < own->req_count; i++)
 		if (!among(inherited->req, inherited->req_count, own->req[i]))
 			place->lines[place->line_count++] = own->req[i];

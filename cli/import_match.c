@@ -59,12 +59,12 @@ static void write_nots(FILE *out, bool *first, const struct import_clause *claus
 		       const struct import_key *key)
 {
 	static const struct text none = {"", 0};
-	const struct import_condition *condition;
+	const struct import_condition *condition = NULL;
 	size_t count = (size_t)(clause->not_hosts.count > 0) + (size_t)(clause->not_paths.count > 0);
 	size_t at = 0;
 	bool begin = true;
 
-	while (key && (condition = next_not(key, &at)))
+	while (key && next_not(key, &at))
 		count++;
 	if (!count)
 		return;

@@ -50,7 +50,9 @@ static struct text root_of(const struct import_limit *limit, struct text uri)
 			size = place->uri.size;
 		}
 	}
-	return best->settings.alias ? (struct text){0} : best->settings.root;
+	if (best->settings.alias)
+		return (struct text){0};
+	return best->settings.root;
 }
 
 static bool has_type(struct text path)

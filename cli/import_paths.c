@@ -46,7 +46,7 @@ static void tell_shadow(struct import_model *model, const struct import_place *l
 /* Of two locations with the same pattern (/x and /x/) only one can be said. */
 static bool shadowed(struct import_model *model, struct import_server *server, const struct import_node *node)
 {
-	for (size_t i = 0; i < server->node_count; i++) {
+	for (size_t i = 0; server->nodes && i < server->node_count; i++) {
 		struct import_node *other = &server->nodes[i];
 		if (!same_paths(other, node))
 			continue;
@@ -159,7 +159,7 @@ void import_paths(struct import_model *model, struct import_server *server, uint
 	*count = 0;
 	if (!server->nodes)
 		make_nodes(model, server);
-	for (size_t i = 0; i < server->node_count; i++) {
+	for (size_t i = 0; server->nodes && i < server->node_count; i++) {
 		const struct import_node *n = &server->nodes[i];
 		struct import_clause clause = {0};
 		if (!import_holds(n->place, limit) || redundant(server, limit, n))

@@ -19,7 +19,7 @@ struct text import_pattern(struct import_model *model, struct text path, const c
 
 	for (size_t i = 0; i < path.size; i++) {
 		if (path.data[i] == IMPORT_ANY)
-			memcpy(out + used, "{x}", 3), used += 3;
+			used += (size_t)sprintf(out + used, "{x}");
 		else if (plain((unsigned char)path.data[i]))
 			out[used++] = path.data[i];
 		else

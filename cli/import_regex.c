@@ -205,8 +205,10 @@ bool import_regex(struct import_model *model, struct text regex, struct import_r
 	bool first = true;
 
 	*out = (struct import_regex){0};
-	if (regex.size > SIZE_MAX_ || memchr(regex.data ? regex.data : "", '\0', regex.size) ||
-	    memchr(regex.data ? regex.data : "", IMPORT_ANY, regex.size))
+	if (!regex.data)
+		r.text = regex = TEXT("");
+	if (regex.size > SIZE_MAX_ || memchr(regex.data, '\0', regex.size) ||
+	    memchr(regex.data, IMPORT_ANY, regex.size))
 		return false;
 	while (!r.bad) {
 		struct import_texts branch = {0};

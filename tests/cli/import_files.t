@@ -25,6 +25,7 @@ for text, place, message in [
     ("{ }", "1:1", "a '{' without a directive"),
     ("x_by_lua_block { if", "1:16", "this block has no end"),
     ("a {" * 70, "1:195", "blocks inside blocks, more than 64 deep"),
+    ("a;\n\nb \0;", "3:3", "a NUL byte: this is no text"),
     ("http { include nginx.conf; }", "1:8", "this file includes itself"),
 ]:
     r = imported(text)
