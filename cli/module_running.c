@@ -45,7 +45,7 @@ static bool take(struct module_running *out, char *line)
 	size_t size = strlen(path), tail = sizeof DELETED - 1;
 	bool deleted = size > tail && strcmp(path + size - tail, DELETED) == 0;
 	if (deleted)
-		path[size -= tail] = '\0';
+		path[size - tail] = '\0';
 	/* "….so.bak" too: moved away while nginx runs it */
 	const char *name = strrchr(path, '/');
 	if (!name || strncmp(name, NAME, sizeof NAME - 1) != 0)

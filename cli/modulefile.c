@@ -112,7 +112,7 @@ static uint64_t relocated(const struct file *file, uint64_t address)
 /* "8,4,8,0011…" with a NUL behind it, at `offset`: copied to `out`. */
 static bool signature_at(const struct file *file, uint64_t offset, char *out)
 {
-	static const char SIZES[] = "d,d,d,";
+	static const unsigned char SIZES[] = "d,d,d,";
 	size_t n = 0, room = offset < file->size ? file->size - offset : 0;
 	const unsigned char *text = file->bytes + offset;
 	for (; n < sizeof SIZES - 1; n++)
