@@ -27,7 +27,9 @@ struct text import_pattern(struct import_model *model, struct text path, const c
 	}
 	memcpy(out + used, tail, strlen(tail) + 1);
 	struct text pattern = {out, used + strlen(tail)};
-	if (!pattern_read(arena, pattern, false, &cut, why, sizeof why))
+	/* "://" would be read as a whole address; nginx merges such slashes anyway */
+	if (memmem(pattern.data, pattern.size, "://", 3) ||
+	    !pattern_read(arena, pattern, false, &cut, why, sizeof why))
 		return (struct text){0};
 	return pattern;
 }

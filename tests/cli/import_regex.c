@@ -95,6 +95,7 @@ int main(void)
 	pattern(&model, "/a;b", "", "");  /* what follows a ';' is not compared */
 	pattern(&model, "/../a", "", ""); /* nor are dots */
 	pattern(&model, "a", "", "");
+	pattern(&model, "/to/http://", "*", "");
 	arena_free(&arena);
 	return done_testing();
 }
