@@ -38,7 +38,7 @@ DEPS      := $(shell find $(B) -name '*.d' 2>/dev/null)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all help packages run check test sanitized lint asan tsan fuzz torture bench install format clean docs
+.PHONY: all help packages run check test sanitized lint asan tsan fuzz torture oracle soak bench install format clean docs
 
 all: $(WEIR) $(MODULE) ## build the command and the nginx module
 
@@ -113,6 +113,12 @@ fuzz: ## every fuzz target for SECONDS (default 300) each
 
 torture: $(UNIT) ## 10,000 kill -9 at random instants (long)
 	@scripts/torture $(B)
+
+oracle: all ## nginx's limits against stock nginx in virtual time, for SECONDS
+	@scripts/oracle $(B) $(SECONDS)
+
+soak: all ## 1,000 reloads and 100 kill -9 of workers under load (long)
+	@scripts/soak $(B)
 
 bench: all $(BENCHES) ## ratios against peers and physical limits, measured in one run
 	@scripts/bench $(B)

@@ -36,6 +36,7 @@ with concurrent.futures.ThreadPoolExecutor(2) as two:
 for name, n in sorted(total.items()):
     if name not in ("-", "conn -"):
         note(f"{n:8} {name}")
+within(total["counters in the table"], 1, total["requests"] * 8, "it was the module that counted")
 is_(total["traces"], ROUNDS * TRACES, "all traces were played")
 for name in ("PASSED", "DELAYED", "REJECTED", "DELAYED_DRY_RUN", "REJECTED_DRY_RUN", "conn PASSED", "conn REJECTED", "conn REJECTED_DRY_RUN"):
     within(total[name], 20 * ROUNDS, total["requests"], f"{name} came often enough to mean something")
