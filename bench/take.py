@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """take: limit_req and limit_conn of stock nginx against the same nginx and configuration with the module: CPU per request, memory per key.
 
-Requests come 16 at a time on a connection and are answered from memory, so that what the limit costs is not lost in what the network does. CPU is user + system time of all workers over the requests they answered; the load generator does not count. The two take turns, each
-round gives a ratio, and the median of the ratios is told, and the ratio of the best rounds: below 1 the module is ahead. The line without
-a limit is the same nginx twice: how far it is from 1 is how much the machine is to be believed.
+Requests come 16 at a time on a connection and are answered from memory, so that what the limit costs is not lost in what the network
+does. CPU is user + system time of all workers over the requests they answered; the load generator does not count. The two take turns,
+each round gives a ratio, and the median of the ratios is told, and the ratio of the best rounds: below 1 the module is ahead. The line
+without a limit is the same nginx twice: how far it is from 1 is how much the machine is to be believed.
 """
 import json, os, re, statistics, sys
 sys.path[:0] = ["tests/lib", "tests/doors"]

@@ -125,7 +125,7 @@ def soak(who, reloads, kills, workers=2, seconds=0, tell=lambda *_: None, seed=1
     lasted = time.monotonic() - began
     of = lambda path, *status: [a for a in asked if a.path == path and a.status in status]
     broken = [a for a in asked if a.status is None]
-    counted = {"reloads": reloads if not seconds else n - len(killed), "kills": len(killed), "seconds": round(lasted), "requests": len(asked), "broken by a kill": len(broken),
+    counted = {"reloads": n - len(killed), "kills": len(killed), "seconds": round(lasted), "requests": len(asked), "broken by a kill": len(broken),
                "hard: passed": len(of("/hard", 200)), "hard: refused": len(of("/hard", 429)), "held: passed": len(of("/held", 200)),
                "held: refused": len(of("/held", 429))}
     is_(slow, 0, f"{who}: each reload started its workers")
@@ -134,8 +134,10 @@ def soak(who, reloads, kills, workers=2, seconds=0, tell=lambda *_: None, seed=1
     is_([a for a in broken if not any(a.began <= after and before <= a.ended for before, after in killed)][:3], [], f"{who}: none broke off but at a kill")
     is_(sorted({a.status for a in asked} - {None}), [200, 429], f"{who}: all others were answered as the limits say")
     on_hard = len([a for a in broken if a.path == "/hard"])
-    within(len(of("/hard", 200)), int(BURST + HARD * lasted) - on_hard - 2, int(BURST + 1 + HARD * lasted), f"{who}: no more passed the hard limit, and no less, than it allows")
-    within(most_at_once([(a.head, a.last) for a in asked if a.path == "/held" and a.head and a.status in (200, None)]), 1, PLACES, f"{who}: no more had a place at once than there are")
+    within(len(of("/hard", 200)), int(BURST + HARD * lasted) - on_hard - 2, int(BURST + 1 + HARD * lasted),
+           f"{who}: no more passed the hard limit, and no less, than it allows")
+    within(most_at_once([(a.head, a.last) for a in asked if a.path == "/held" and a.head and a.status in (200, None)]), 1, PLACES,
+           f"{who}: no more had a place at once than there are")
     within(len(of("/held", 429)), 1, len(asked), f"{who}: and some found none")
     no_leak(site, who, workers, counted)
     stop(site.process, signal.SIGQUIT)
