@@ -35,7 +35,8 @@ class Nginx:
         self._set(BEGIN)
         wake, self.wake = os.pipe()
         self.answer, answer = os.pipe()
-        conf = write(os.path.join(self.dir, "nginx.conf"), f"""
+        self.conf = os.path.join(self.dir, "nginx.conf")
+        self.frame = f"""
 {main}
 {"user root;" if os.geteuid() == 0 else ""}
 worker_processes 1;
@@ -48,9 +49,10 @@ http {{
     log_format all '$request_uri|$status|$limit_req_status|$limit_conn_status|$request_time|$bytes_sent|$msec|$uri';
     access_log {self.dir}/access.log all;
     keepalive_timeout 1d; client_header_timeout 1d; client_body_timeout 1d; send_timeout 1d; proxy_read_timeout 1d;
-    {text.replace("$DIR", self.dir)}
+    TEXT
 }}
-""")
+"""
+        self.configure(text)
         env = san_env(env)
         env["LD_PRELOAD"] = " ".join([*env.get("LD_PRELOAD", "").split(), os.path.abspath(SHIM)])
         env["WEIR_ORACLE"] = f"{self.memory} {wake} {answer}"
@@ -59,7 +61,7 @@ http {{
         for page, words in pages.items():
             path = write(os.path.join(files, page), words)
             os.utime(path, (1_600_000_000, 1_600_000_000))
-        self.argv = ["nginx", "-c", conf, "-p", self.dir, "-e", f"{self.dir}/error.log", "-g", "daemon off;"]
+        self.argv = ["nginx", "-c", self.conf, "-p", self.dir, "-e", f"{self.dir}/error.log", "-g", "daemon off;"]
         self.stderr = os.path.join(self.dir, "stderr")
         self.process = start(self.argv, env=env, stderr=open(self.stderr, "w"), pass_fds=[self.memory, wake, answer])
         os.close(wake), os.close(answer)
@@ -71,6 +73,25 @@ http {{
         """Always the same time within a millisecond: a table's clock has milliseconds of its own, which begin anywhere."""
         self.now = ms
         self.page[:16] = struct.pack("<qq", ms * 1_000_000 + 123_456, WALL * 1_000_000)
+
+    def configure(self, text):
+        write(self.conf, self.frame.replace("TEXT", text.replace("$DIR", self.dir)))
+
+    def reload(self, text):
+        """At this time, while nobody is connected."""
+        old = self.worker()
+        self.configure(text)
+        self.process.send_signal(signal.SIGHUP)
+        if not wait_until(lambda: len(self.worker()) > 1):
+            raise Lost(f"{self.name}: nginx did not reload")
+        while set(old) & set(self.worker()):  # whoever of the two has the byte goes on, and the old one leaves
+            os.write(self.wake, b"x")
+            if select.select([self.answer], [], [], 0.1)[0]:
+                os.read(self.answer, 8)
+        time.sleep(0.05)
+        while select.select([self.answer], [], [], 0)[0]:
+            os.read(self.answer, 8)
+        self._settle({})
 
     def _wake(self):
         """Lets nginx do all there is to do at this time; the ms until its next timer, or -1."""
@@ -128,11 +149,11 @@ http {{
             self._set(ms)
             self._settle(done)
 
-    def play(self, trace):
-        """(answers: number of the action -> (ms, bytes), access lines, error lines)"""
+    def play(self, trace, again=False):
+        """(answers: number of the action -> (ms, bytes), access lines, error lines). again: goes on where the last one ended."""
         # Each trace begins long after the last one ended, at a time that does not depend on what came of it.
         self.traces += 1
-        self._set((self.now // 10_000_000 + 1) * 10_000_000 + self.traces * 104729 % 999983)
+        self._set(self.now if again else (self.now // 10_000_000 + 1) * 10_000_000 + self.traces * 104729 % 999983)
         done, begin = {}, self.now
         self._settle(done)
         for number, (gap, action) in enumerate(trace):

@@ -8,7 +8,7 @@ from oracle import build
 from oracle_round import WRONG
 from weirtest import *
 
-ROUNDS, TRACES, SEED = int(os.environ.get("ORACLE_ROUNDS", "10")), 200, int(os.environ.get("ORACLE_SEED", "1"))
+ROUNDS, TRACES, SEED = int(os.environ.get("ORACLE_ROUNDS", "8")), 200, int(os.environ.get("ORACLE_SEED", "1"))
 FEW = 60
 build()
 
@@ -21,10 +21,12 @@ def play(seed, traces, *other):
 with concurrent.futures.ThreadPoolExecutor(2) as two:
     wrong = {name: two.submit(play, SEED, FEW, name) for name in WRONG}
     itself = two.submit(play, SEED, FEW, "stock")
+    reloads = two.submit(play, SEED, 12, "reload")
     rounds = [two.submit(play, SEED + i, TRACES) for i in range(ROUNDS)]
     is_(itself.result()["different"], 0, "stock nginx does not differ from itself")
     for name, of in wrong.items():
         within(of.result()["different"], 1, FEW, f"a wrong configuration is seen: {name}")
+    is_((reloads.result()["different"], reloads.result()["told"]), (0, []), "nor does it over a reload with other bursts")
     total = collections.Counter()
     for i, of in enumerate(rounds):
         said = of.result()

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""oracle_round: SEED TRACES [stock | WRONG]: one configuration and its traces, played to stock nginx and to one with the module
-(or to stock again, or to stock with a wrong configuration); prints what was counted and where they differ, as JSON."""
+"""oracle_round: SEED TRACES [stock | WRONG | reload]: one configuration and its traces, played to stock nginx and to one with the module
+(or to stock again, or to stock with a wrong configuration; reload: in the middle of each trace other bursts come into force); prints what
+was counted and where they differ, as JSON."""
 import collections, json, sys; sys.path[:0] = ["tests/lib", "tests/doors"]
 from oracle import *
 from oracle_conf import Plan
@@ -47,8 +48,30 @@ def story(seed, number, plan, trace, difference):
     return "\n".join([f"seed {seed}, trace {number}: {difference}", *lines, *sent[:60]])
 
 
+def at_once(text):
+    """Without anything that takes time: a reload is made while nobody is there."""
+    return re.sub(r"(limit_req zone=\w+(?: burst=\d+)?)(?: delay=\d+)?;", r"\1 nodelay;", re.sub(r"limit_rate \d+; ", "", text))
+
+
+def changed(text, rng):
+    """Other bursts for the same zones. Not other rates: nginx counts the time since a key's last request at the new rate, back to before
+    the reload; weir counts it at the old one, up to the first request after it."""
+    return re.sub(r"(burst=)(\d+)", lambda m: m[1] + str(max(1, int(m[2]) + rng.choice([-3, -1, 0, 1, 4]))), text)
+
+
+def both_halves(nginx, trace, before, after):
+    nginx.reload(before)
+    half = len(trace) // 2
+    trace = [(gap, action) for gap, action in trace if isinstance(action, bytes)]
+    first = nginx.play(trace[:half])
+    nginx.reload(after)
+    return tuple(a + b for a, b in zip(first, nginx.play(trace[half:], True)))
+
+
 def main(seed, traces, other=""):
     plan = Plan(seed)
+    if other == "reload":
+        plan.text = at_once(plan.text)
     text, main_text, extra, table = plan.text, "", "", ""
     if other in WRONG:
         text = re.sub(*WRONG[other], text)
@@ -62,7 +85,14 @@ def main(seed, traces, other=""):
     counts, different, told = collections.Counter(), 0, []
     for number in range(traces):
         trace = plan.trace(number)
-        a, b = left.play(trace), right.play(trace)
+        if other == "reload":
+            while sum(gap for gap, _ in trace) > 50_000:
+                trace = plan.trace(number)
+            after = changed(plan.text, plan.rng)
+            a = both_halves(left, trace, plan.text, after)
+            b = both_halves(right, trace, extra + plan.text, extra + after)
+        else:
+            a, b = left.play(trace), right.play(trace)
         count(counts, a)
         counts["traces"] += 1
         if a != b:
