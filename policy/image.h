@@ -286,6 +286,7 @@ struct image {
 	uint32_t hits_max;		  /* most counters that one request can meet */
 	uint32_t deny_status;		  /* 403 */
 	uint32_t kind;			  /* enum image_kind */
+	uint64_t table_bytes; /* zones: bytes of slots that their configuration asks for; the door's to set */
 	struct image_gateway gateway;
 };
 

@@ -71,6 +71,7 @@ ngx_http_weir_policy(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     mcf->realm.image = mcf->policy.image;
     mcf->realm.directive = "weir_table";
+    mcf->realm.what = "policy";
 
     return ngx_http_weir_realm_share(cf, &mcf->realm);
 }

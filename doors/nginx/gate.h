@@ -59,6 +59,7 @@ typedef struct {
     uint64_t                     size;         /* of a new table; 0: the usual */
     ngx_str_t                    snapshot;     /* data NULL: where policy_kept_path says; len 0: none */
     const char                  *directive;    /* that names another table */
+    const char                  *what;         /* it is: "policy", "zones" */
     const struct image          *image;        /* as compiled at configuration */
     ngx_http_weir_shared_t      *shared;
     ngx_log_t                   *log;          /* of http{} */
@@ -118,6 +119,7 @@ struct ngx_http_weir_world_s {
     ngx_http_weir_table_t       *table;
     struct policy_image         *image;
     uint64_t                     seen;         /* the generation word when the image was mapped */
+    uint64_t                     serial;       /* of all worlds of this worker; never used again */
     size_t                       flow_size;
     ngx_uint_t                   references;
     unsigned                     own:1;        /* what this configuration itself has published */

@@ -57,7 +57,7 @@ ngx_http_weir_publish(ngx_http_weir_realm_t *realm, struct table *table,
     if (error != WEIR_OK) {
         ngx_http_weir_complain(realm->log, why, error,
                                table_generation(table) != 0
-                               ? "the policy published before is in force"
+                               ? "what was published before is in force"
                                : "requests pass undecided");
         return NGX_ERROR;
     }

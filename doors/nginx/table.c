@@ -14,8 +14,8 @@
 
 
 /* ms that another worker is waited for while it makes the table */
-#define NGX_HTTP_WEIR_WAIT_STARTING  2000
-#define NGX_HTTP_WEIR_WAIT_SERVING   20
+#define NGX_HTTP_WEIR_WAIT_MAKING          2000
+#define NGX_HTTP_WEIR_WAIT_MAKING_SERVING  20
 
 /* ms that those who decide in a table of another size are waited for */
 #define NGX_HTTP_WEIR_WAIT_FITTING   500
@@ -26,6 +26,8 @@ static enum weir_error ngx_http_weir_table_make(
     struct table **table, char *why, size_t size);
 static uint64_t ngx_http_weir_table_size(ngx_http_weir_realm_t *realm,
     const struct table_options *options);
+static void ngx_http_weir_table_resize(ngx_http_weir_realm_t *realm,
+    struct table *table);
 static const char *ngx_http_weir_table_snapshot(
     ngx_http_weir_realm_t *realm, const char *table, char *path);
 static void ngx_http_weir_table_tell(ngx_http_weir_realm_t *realm,
@@ -91,56 +93,85 @@ ngx_http_weir_table_open(ngx_http_weir_realm_t *realm, const char *otherwise)
 
 
 /*
- * A limit_req_zone has another size than before: whoever starts first makes the new table, with all that is counted, and the others go
- * over. What is in flight is counted in the old one until it ends.
+ * The zones ask for another size than they did when they were published last: whoever starts first makes the new table, with all that is
+ * counted, and the others go over. What is in flight is counted in the old one until it ends. A table that somebody has resized since, or
+ * for which there was no room, is left as it is.
  */
 
 ngx_http_weir_table_t *
 ngx_http_weir_table_fit(ngx_http_weir_realm_t *realm,
     ngx_http_weir_table_t *table)
 {
-    char                  why[1024];
-    uint64_t              before;
-    enum weir_error       error;
-    struct table_options  options;
+    ngx_http_weir_table_t  *fitted;
 
-    before = table_bytes(table->table);
-
-    if (realm->shared->fitted
-        || before == realm->size / 128 * 128
+    if (realm->serving || realm->shared->fitted
         || !ngx_http_weir_lock(&realm->shared->publishing,
-                               NGX_HTTP_WEIR_WAIT_STARTING))
+                               NGX_HTTP_WEIR_WAIT_MAKING))
     {
         return table;
     }
 
     if (!realm->shared->fitted) {
-        ngx_memzero(&options, sizeof(struct table_options));
-        options.size = realm->size;
-        options.process_slots = ngx_http_weir_slots();
-
-        error = table_resize(table->table, &options,
-                             NGX_HTTP_WEIR_WAIT_FITTING, why, sizeof(why));
-
-        if (error == WEIR_OK) {
-            ngx_log_error(NGX_LOG_NOTICE, realm->log, 0,
-                          "weir: the table of the zones has %uL bytes now, "
-                          "it had %uL; its counters are kept",
-                          realm->size, before);
-
-        } else {
-            ngx_http_weir_complain(realm->log, why, error,
-                                   "the table keeps its size");
-        }
-
         realm->shared->fitted = 1;
+        ngx_http_weir_table_resize(realm, table->table);
     }
 
     ngx_http_weir_unlock(&realm->shared->publishing);
 
+    fitted = ngx_http_weir_table_open(realm,
+                                      "the old table is used for now");
+    if (fitted == NULL) {
+        return table;
+    }
+
     ngx_http_weir_table_drop(table);
 
-    return ngx_http_weir_table_open(realm, "requests pass undecided");
+    return fitted;
+}
+
+
+static void
+ngx_http_weir_table_resize(ngx_http_weir_realm_t *realm, struct table *table)
+{
+    char                   why[1024];
+    uint64_t               before, asked;
+    enum weir_error        error;
+    struct policy_image   *image;
+    struct table_options   options;
+
+    if (table_generation(table) == 0
+        || policy_current(table, &image, why, sizeof(why)) != WEIR_OK)
+    {
+        return;
+    }
+
+    asked = image->image->table_bytes;
+    policy_drop(&image);
+
+    if (asked == realm->image->table_bytes) {
+        return;
+    }
+
+    before = table_bytes(table);
+
+    ngx_memzero(&options, sizeof(struct table_options));
+    options.path = table_path(table);
+    options.process_slots = ngx_http_weir_slots();
+    options.size = realm->size;
+    options.size = ngx_http_weir_table_size(realm, &options);
+
+    error = table_resize(table, &options, NGX_HTTP_WEIR_WAIT_FITTING, why,
+                         sizeof(why));
+
+    if (error != WEIR_OK) {
+        ngx_http_weir_complain(realm->log, why, error,
+                               "the table keeps its size");
+        return;
+    }
+
+    ngx_log_error(NGX_LOG_NOTICE, realm->log, 0,
+                  "weir: the table of the zones has %uL bytes now, it had "
+                  "%uL; its counters are kept", options.size, before);
 }
 
 
@@ -177,8 +208,8 @@ ngx_http_weir_table_make(ngx_http_weir_realm_t *realm,
     missing = access(options->path, F_OK) == -1;
     locked = missing
              && ngx_http_weir_lock(&realm->shared->opening, realm->serving
-                                   ? NGX_HTTP_WEIR_WAIT_SERVING
-                                   : NGX_HTTP_WEIR_WAIT_STARTING);
+                                   ? NGX_HTTP_WEIR_WAIT_MAKING_SERVING
+                                   : NGX_HTTP_WEIR_WAIT_MAKING);
 
     made = *options;
 

@@ -26,6 +26,9 @@ static void ngx_http_weir_world_resume(ngx_http_weir_realm_t *realm);
 static void ngx_http_weir_world_keep(ngx_http_weir_table_t *table);
 
 
+static uint64_t  ngx_http_weir_worlds;
+
+
 ngx_http_weir_world_t *
 ngx_http_weir_world(ngx_http_weir_realm_t *realm, struct algo_time *t)
 {
@@ -184,7 +187,7 @@ ngx_http_weir_world_map(ngx_http_weir_realm_t *realm,
         }
 
         ngx_http_weir_complain(realm->log, why, error, realm->current
-                               ? "the last good policy remains in force"
+                               ? "what was in force last remains so"
                                : "requests pass undecided");
         return NULL;
     }
@@ -200,6 +203,7 @@ ngx_http_weir_world_map(ngx_http_weir_realm_t *realm,
     world->image = image;
     world->seen = seen;
     world->flow_size = flow_size(image->image);
+    world->serial = ++ngx_http_weir_worlds;
     world->own = realm->fixed
                  && image->image->source_hash == realm->image->source_hash;
     world->references = 1;
@@ -209,8 +213,8 @@ ngx_http_weir_world_map(ngx_http_weir_realm_t *realm,
 
     if (!ngx_exiting) {
         ngx_log_error(NGX_LOG_NOTICE, realm->log, 0,
-                      "weir: policy generation %uL is in force",
-                      image->image->generation);
+                      "weir: %s generation %uL is in force",
+                      realm->what, image->image->generation);
     }
 
     return world;

@@ -67,6 +67,9 @@ change(site, conf(site, key="$arg_j", rate="100r/h", size="8m").replace("burst=4
 is_(site.get("/?j=b").status, 503, "another size: what was used is kept")
 within(os.path.getsize(site.table) - size, 7 << 20, 10 << 20, "the table is as much larger")
 ok(site.lines(r"the table of the zones has 8388608 bytes now, it had 1048576"), "and the log says so")
+is_(weir("table", "resize", "4m", "--table", site.table).returncode, 0, "an operator makes it smaller")
+change(site, conf(site, key="$arg_j", rate="101r/h", size="8m").replace("burst=4", "burst=6"))
+within(os.path.getsize(site.table) - size, 3 << 20, 6 << 20, "a reload that does not speak of the size leaves it so")
 change(site, conf(site, key="$arg_j", rate="100r/h", size="64k").replace("burst=4", "burst=6"))
 is_(site.get("/?j=b").status, 503, "a smaller one: too")
 

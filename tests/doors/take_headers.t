@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 # What limit_req and limit_conn can do here if they are asked to: rate headers, other statuses, sampled lines, rates and bursts by variable.
-import sys; sys.path[:0] = ["tests/lib", "tests/doors"]
+import json, sys; sys.path[:0] = ["tests/lib", "tests/doors"]
 from takelib import *
 
 ZONE = "limit_req_zone $arg_k zone=z:1m rate=1r/m;"
@@ -43,6 +43,19 @@ got = site.get("/?k=a")
 is_((got["x-ratelimit-limit"], got["x-ratelimit-remaining"]), ("5", "4"), "of several limits the one with the smallest share left is told")
 got = [site.get("/?k=a") for _ in range(5)][-1]
 is_((got.status, got.text, got["x-ratelimit-remaining"]), (503, "slow\n", "0"), "an error_page for the refusal has them too")
+end(site)
+
+# a dry run refuses nobody, and its headers say so
+site = Native("limit_conn_zone $arg_k zone=c:1m; limit_conn_zone $server_port zone=d:1m;",
+              "limit_conn d 2; limit_conn c 1; limit_conn_dry_run on; limit_rate 10; weir_headers x-ratelimit retry-after;")
+wire = Wire(site.port).send("GET /f1.txt?k=a HTTP/1.1\r\nHost: a\r\n\r\n")
+ok(wait_until(lambda: weir("show", "--table", site.table, "--json").stdout.count('"allowed": 1') == 2), "one in flight")
+got = curl(f"http://127.0.0.1:{site.port}/?k=a", "-o", "/dev/null")
+is_((got.status, got["retry-after"]), (200, None), "a dry run: another passes, and is not told to come back")
+wire.close()
+state = json.loads(weir("show", "--table", site.table, "--json").stdout)
+is_({l["name"]: (l["allowed"], l["refused"], l["shadow"]) for l in state["limits"]}, {"d": (1, 0, 0), "c": (1, 0, 1)}, "weir show: what was refused in the second look was nowhere allowed")
+like(weir("show", "--table", site.table).stdout, "2 requests decided", "and how many were decided")
 end(site)
 
 # ---- statuses ----------------------------------------------------------------------------------------------------------

@@ -87,9 +87,13 @@ ngx_http_weir_take_compile(ngx_conf_t *cf, ngx_http_weir_take_main_conf_t *tmcf)
     tmcf->realm.fixed = 1;
     tmcf->realm.log = clcf->error_log ? clcf->error_log : &cf->cycle->new_log;
 
+    tmcf->realm.what = "zones";
+
     if (tmcf->realm.size == 0) {
         tmcf->realm.size = ngx_max(size, TABLE_SIZE_MIN);
     }
+
+    tmcf->image->table_bytes = tmcf->realm.size;
 
     return ngx_http_weir_realm_share(cf, &tmcf->realm) == NGX_CONF_OK
            ? NGX_OK : NGX_ERROR;

@@ -117,8 +117,6 @@ ngx_http_weir_take_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
     ngx_http_weir_take_loc_conf_t  *prev = parent;
     ngx_http_weir_take_loc_conf_t  *conf = child;
 
-    ngx_http_weir_take_main_conf_t  *tmcf;
-
     ngx_conf_merge_uint_value(conf->status, prev->status,
                               NGX_HTTP_SERVICE_UNAVAILABLE);
     ngx_conf_merge_uint_value(conf->headers, prev->headers, 0);
@@ -126,10 +124,6 @@ ngx_http_weir_take_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
 
     ngx_http_weir_limits_merge(&conf->requests, &prev->requests);
     ngx_http_weir_limits_merge(&conf->connections, &prev->connections);
-
-    tmcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_weir_take_module);
-    tmcf->most = ngx_max(tmcf->most, conf->requests.lines.nelts
-                                     + conf->connections.lines.nelts);
 
     return NGX_CONF_OK;
 }

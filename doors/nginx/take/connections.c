@@ -57,13 +57,20 @@ ngx_http_weir_take_connections(ngx_http_request_t *r,
             return NGX_HTTP_INTERNAL_SERVER_ERROR;
         }
 
+        if (!r->main->limit_conn_status && !r->main->limit_req_status) {
+            stats_add(&stats_process(world->env.table)->decisions, 1);
+        }
+
         r->main->limit_conn_status = NGX_HTTP_WEIR_CONN_PASSED;
 
         taken = table_take_bound(world->env.table, &key, lines[i].zone->row,
                                  &t, &lines[i].bound,
-                                 &places->tickets[places->n], &look);
+                                 &places->place[places->n].ticket, &look);
 
-        if (tlcf->headers && taken != TABLE_NO_ROOM) {
+        if (tlcf->headers
+            && (taken == TABLE_CHARGED
+                || (taken == TABLE_REFUSED && !tlcf->connections.dry_run)))
+        {
             /* without memory the answer goes without headers */
             (void) ngx_http_weir_take_note(r, tlcf, world, lines[i].zone,
                                            &key, &look, &t);
@@ -83,8 +90,11 @@ ngx_http_weir_take_connections(ngx_http_request_t *r,
             continue;
         }
 
-        places->n++;
-        ngx_http_weir_take_passed(world, lines[i].zone, 0);
+        places->place[places->n++].zone = lines[i].zone;
+    }
+
+    for (i = 0; places && i < places->n; i++) {
+        ngx_http_weir_take_passed(world, places->place[i].zone, 0);
     }
 
     return NGX_DECLINED;

@@ -44,9 +44,20 @@ ngx_http_weir_take_note(ngx_http_request_t *r,
         }
     }
 
+    if (!look->allowed) {
+        noted->refused = 1;
+    }
+
     if (noted->world != world) {
-        /* another table since the first location decided: its limits are told */
-        return NGX_OK;
+
+        if (look->allowed) {
+            /* another table since the first location decided: its limits are told */
+            return NGX_OK;
+        }
+
+        ngx_http_weir_world_drop(noted->world);
+        noted->world = ngx_http_weir_world_hold(world);
+        noted->hits.nelts = 0;
     }
 
     noted->headers = tlcf->headers;
@@ -71,10 +82,6 @@ ngx_http_weir_take_note(ngx_http_request_t *r,
     hit->held = look->allowed && zone->connections;
     hit->key = *key;
     hit->look = *look;
-
-    if (!look->allowed) {
-        noted->refused = 1;
-    }
 
     return NGX_OK;
 }
@@ -162,14 +169,15 @@ ngx_http_weir_noted_answer(ngx_http_request_t *r,
 {
     size_t                size;
     struct flow          *flow;
+    struct flow_answer   *answer;
     struct flow_request   request;
 
     size = sizeof(struct flow) + noted->hits.nelts * sizeof(struct flow_hit);
 
     flow = ngx_palloc(r->pool, size);
-    noted->answer = ngx_palloc(r->pool, sizeof(struct flow_answer));
+    answer = ngx_palloc(r->pool, sizeof(struct flow_answer));
 
-    if (flow == NULL || noted->answer == NULL) {
+    if (flow == NULL || answer == NULL) {
         return NGX_ERROR;
     }
 
@@ -184,7 +192,9 @@ ngx_http_weir_noted_answer(ngx_http_request_t *r,
     flow_make_verdict(flow);
     flow_fields(flow, noted->headers & ~NGX_HTTP_WEIR_RETRY_AFTER,
                 noted->headers & NGX_HTTP_WEIR_RETRY_AFTER, ngx_time(),
-                noted->answer);
+                answer);
+
+    noted->answer = answer;
 
     return NGX_OK;
 }

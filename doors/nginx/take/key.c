@@ -33,9 +33,7 @@ ngx_http_weir_zone_counter(ngx_http_request_t *r,
 {
     struct keybytes  bytes;
 
-    if (zone->world != world
-        || zone->generation != world->env.image->generation)
-    {
+    if (zone->serial != world->serial) {
         ngx_http_weir_zone_find(r, world, zone);
     }
 
@@ -76,8 +74,7 @@ ngx_http_weir_zone_find(ngx_http_request_t *r, ngx_http_weir_world_t *world,
     image = world->env.image;
     counters = image_at(image, image->counters.offset);
 
-    zone->world = world;
-    zone->generation = image->generation;
+    zone->serial = world->serial;
     zone->row = TABLE_ROW_NONE;
 
     for (i = 0; i < image->counters.count; i++) {
@@ -135,12 +132,17 @@ ngx_http_weir_line_bound(ngx_http_request_t *r, ngx_http_weir_line_t *line,
         if (!zones_rate((struct text) { (char *) value.data, value.len },
                         &count, &period_ns, &nginx))
         {
-            /* as a refused configuration would be: a limit that cannot be read does not hold */
+            /* a limit that cannot be read does not hold; once a second that is said */
 
-            ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
-                          "weir: zone \"%V\": \"%V\" is no rate, "
-                          "the request is not limited by it",
-                          &zone->name, &value);
+            if (zone->wrong_at != ngx_time()) {
+                zone->wrong_at = ngx_time();
+
+                ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
+                              "weir: zone \"%V\": \"%V\" is no rate, "
+                              "the request is not limited by it",
+                              &zone->name, &value);
+            }
+
             return NGX_DECLINED;
         }
 

@@ -7,9 +7,8 @@
 
 
 static ngx_uint_t ngx_http_weir_take_sampled(ngx_http_request_t *r,
-    ngx_http_weir_zone_t *zone, ngx_uint_t delayed);
-static void ngx_http_weir_take_untold(ngx_log_t *log,
-    ngx_http_weir_zone_t *zone);
+    ngx_http_weir_zone_t *zone, ngx_uint_t level, ngx_uint_t delayed);
+static void ngx_http_weir_take_untold(ngx_http_weir_zone_t *zone);
 static void ngx_http_weir_take_log_timer(ngx_event_t *ev);
 
 
@@ -29,7 +28,7 @@ ngx_http_weir_take_log_request(ngx_http_request_t *r,
 
     if (r->connection->log->log_level < level
         || (tlcf->sample
-            && !ngx_http_weir_take_sampled(r, line->zone, delayed)))
+            && !ngx_http_weir_take_sampled(r, line->zone, level, delayed)))
     {
         return;
     }
@@ -52,7 +51,8 @@ ngx_http_weir_take_log_connection(ngx_http_request_t *r,
     level = tlcf->connections.log_level;
 
     if (r->connection->log->log_level < level
-        || (tlcf->sample && !ngx_http_weir_take_sampled(r, line->zone, 0)))
+        || (tlcf->sample
+            && !ngx_http_weir_take_sampled(r, line->zone, level, 0)))
     {
         return;
     }
@@ -68,10 +68,17 @@ ngx_http_weir_take_log_connection(ngx_http_request_t *r,
 
 static ngx_uint_t
 ngx_http_weir_take_sampled(ngx_http_request_t *r, ngx_http_weir_zone_t *zone,
-    ngx_uint_t delayed)
+    ngx_uint_t level, ngx_uint_t delayed)
 {
+    ngx_http_core_loc_conf_t  *clcf;
+
     if (zone->told_at[delayed] == ngx_time()) {
+        clcf = ngx_http_get_module_loc_conf(r, ngx_http_core_module);
+
+        /* the number goes where the last of them would have gone */
         zone->untold[delayed]++;
+        zone->untold_level[delayed] = level;
+        zone->untold_log[delayed] = clcf->error_log;
 
         if (!ngx_http_weir_take_timer.timer_set && !ngx_exiting) {
             ngx_http_weir_take_timer.handler = ngx_http_weir_take_log_timer;
@@ -92,7 +99,7 @@ ngx_http_weir_take_sampled(ngx_http_request_t *r, ngx_http_weir_zone_t *zone,
 
 
 static void
-ngx_http_weir_take_untold(ngx_log_t *log, ngx_http_weir_zone_t *zone)
+ngx_http_weir_take_untold(ngx_http_weir_zone_t *zone)
 {
     ngx_uint_t  delayed;
 
@@ -101,7 +108,8 @@ ngx_http_weir_take_untold(ngx_log_t *log, ngx_http_weir_zone_t *zone)
             continue;
         }
 
-        ngx_log_error(NGX_LOG_ERR, log, 0,
+        ngx_log_error(zone->untold_level[delayed],
+                      zone->untold_log[delayed], 0,
                       "weir: %ui more %s%s by zone \"%V\"",
                       zone->untold[delayed],
                       zone->connections ? "connection" : "request",
@@ -135,6 +143,6 @@ ngx_http_weir_take_log_flush(void)
     zones = tmcf->zones.elts;
 
     for (i = 0; i < tmcf->zones.nelts; i++) {
-        ngx_http_weir_take_untold(tmcf->realm.log, zones[i]);
+        ngx_http_weir_take_untold(zones[i]);
     }
 }

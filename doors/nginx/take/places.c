@@ -17,8 +17,8 @@ ngx_http_weir_places(ngx_http_request_t *r, ngx_http_weir_world_t *world,
     ngx_pool_cleanup_t      *cln;
     ngx_http_weir_places_t  *places;
 
-    size = offsetof(ngx_http_weir_places_t, tickets)
-           + n * sizeof(struct table_ticket);
+    size = offsetof(ngx_http_weir_places_t, place)
+           + n * sizeof(ngx_http_weir_place_t);
 
     cln = ngx_pool_cleanup_add(r->pool, size);
     if (cln == NULL) {
@@ -52,7 +52,7 @@ ngx_http_weir_places_free(ngx_http_weir_places_t *places)
     table_stay(table);    /* to its last step, should it leave with the last of them */
 
     while (places->n) {
-        (void) table_give_back(table, &places->tickets[--places->n], &t);
+        (void) table_give_back(table, &places->place[--places->n].ticket, &t);
     }
 
     table_unstay(table);

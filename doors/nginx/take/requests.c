@@ -83,9 +83,9 @@ ngx_http_weir_take_requests(ngx_http_request_t *r,
         return NGX_DECLINED;
     }
 
-    stats_add(&stats_process(world->env.table)->decisions, 1);
-
     refused = ngx_http_weir_requests_charge(world->env.table, asked, n, &t);
+
+    stats_add(&stats_process(world->env.table)->decisions, 1);
 
     if (refused) {
         return ngx_http_weir_requests_refuse(r, tlcf, world, refused, &t);

@@ -40,7 +40,6 @@ typedef struct {
     ngx_http_complex_value_t    *rate_value;   /* a variable says; NULL: count per period_ns */
     uint32_t                     count;
     uint64_t                     period_ns;
-    uint64_t                     token_ns;     /* what a request takes, cut to whole ns; 0: a variable says */
     uint32_t                     burst;        /* the largest of the lines that use it; of connections N - 1 */
     ngx_shm_zone_t              *shm;          /* nginx's, for its name alone: nothing is in it */
     u_char                      *file;         /* where it stands; until it is declared: where it is used first */
@@ -52,16 +51,18 @@ typedef struct {
     unsigned                     used:1;       /* by a line */
 
     /* of this process: its counter in the world that decides */
-    ngx_http_weir_world_t       *world;
-    uint64_t                     generation;
-    uint64_t                     identity;     /* 0: not looked up yet */
+    uint64_t                     serial;       /* of that world; 0: not looked up yet */
+    uint64_t                     identity;
     uint32_t                     row;          /* TABLE_ROW_NONE: it is not there */
     uint32_t                     counter;      /* in that world's image */
     uint16_t                     stat;
 
-    /* lines of the log, if they are sampled: those that refuse, those that delay */
+    /* lines of the log, if they are sampled: those that refuse, those that delay; that a variable says no rate, always */
     time_t                       told_at[2];
     ngx_uint_t                   untold[2];
+    ngx_uint_t                   untold_level[2];
+    ngx_log_t                   *untold_log[2];
+    time_t                       wrong_at;
 } ngx_http_weir_zone_t;
 
 
@@ -79,7 +80,6 @@ typedef struct {
     ngx_http_weir_realm_t        realm;        /* path is the configuration file's; "" without zones that are used */
     ngx_array_t                  zones;        /* of ngx_http_weir_zone_t *, in order of their first mention */
     struct image                *image;        /* realm.image, to be freed */
-    ngx_uint_t                   most;         /* lines of one location, requests and connections together */
     unsigned                     headers:1;    /* weir_headers stands somewhere */
 } ngx_http_weir_take_main_conf_t;
 
@@ -121,10 +121,12 @@ ngx_http_weir_zone_t *ngx_http_weir_zone(ngx_conf_t *cf, ngx_str_t *name, size_t
 char *ngx_http_weir_limit_req(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_http_weir_limit_conn(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 
-/* words.c. NGX_CONF_OK, or NGX_CONF_ERROR and it has been said why. */
+/* words.c. NGX_OK, or NGX_ERROR and it has been said why. */
 ngx_int_t ngx_http_weir_complex(ngx_conf_t *cf, ngx_str_t *text, ngx_http_complex_value_t *value);
+/* NGX_CONF_OK, or NGX_CONF_ERROR and it has been said why. */
 char *ngx_http_weir_rate(ngx_conf_t *cf, ngx_str_t *value, ngx_http_weir_zone_t *zone);
 char *ngx_http_weir_status(ngx_conf_t *cf, ngx_str_t *value, ngx_uint_t *status);
+/* Is it $binary_remote_addr, however written? */
 ngx_uint_t ngx_http_weir_zone_address(ngx_str_t *key);
 /* nginx's `invalid parameter`, and which of `known` (words with a space between them) was probably meant. */
 char *ngx_http_weir_parameter(ngx_conf_t *cf, ngx_str_t *value, const char *known);
@@ -156,7 +158,9 @@ ngx_http_weir_take_status(ngx_http_weir_take_loc_conf_t *tlcf, ngx_http_weir_lim
 /* connections.c. NGX_DECLINED or a status. */
 ngx_int_t ngx_http_weir_take_connections(ngx_http_request_t *r, ngx_http_weir_take_loc_conf_t *tlcf);
 
-/* key.c. The value of the zone's key; NGX_DECLINED: it is empty, nothing is limited. */
+/* key.c. NGX_OK or what is said; NGX_ERROR: a variable could not be evaluated, or there is no memory.
+ *
+ * The value of the zone's key; NGX_DECLINED: it is empty, nothing is limited. */
 ngx_int_t ngx_http_weir_zone_value(ngx_http_request_t *r, ngx_http_weir_zone_t *zone, ngx_str_t *value);
 /* Its counter in that world; NGX_DECLINED: the zone has none there (a newer configuration has dropped it). */
 ngx_int_t ngx_http_weir_zone_counter(ngx_http_request_t *r, ngx_http_weir_world_t *world, ngx_http_weir_zone_t *zone,
@@ -171,7 +175,7 @@ void ngx_http_weir_take_log_connection(ngx_http_request_t *r, ngx_http_weir_take
     ngx_http_weir_line_t *line);
 void ngx_http_weir_take_log_flush(void);
 
-/* tell.c. For `weir show`: of each line of a request that passed, or of the one that refused it; it found no room. */
+/* tell.c. For `weir show`: of each line of a request that they let pass, or of the one that refused it, or that found no room. */
 void ngx_http_weir_take_passed(ngx_http_weir_world_t *world, ngx_http_weir_zone_t *zone, ngx_uint_t delayed);
 void ngx_http_weir_take_refused(ngx_http_weir_world_t *world, ngx_http_weir_zone_t *zone, ngx_str_t *value,
     const struct algo_time *t, ngx_uint_t dry_run);
@@ -179,9 +183,14 @@ void ngx_http_weir_take_crowded(ngx_http_weir_world_t *world, ngx_http_weir_zone
 
 /* places.c. Places in flight for `n` lines, which end with the request. NULL: out of memory. */
 typedef struct {
+    ngx_http_weir_zone_t        *zone;
+    struct table_ticket          ticket;
+} ngx_http_weir_place_t;
+
+typedef struct {
     ngx_http_weir_world_t       *world;        /* one reference */
     ngx_uint_t                   n;            /* taken */
-    struct table_ticket          tickets[1];
+    ngx_http_weir_place_t        place[1];
 } ngx_http_weir_places_t;
 ngx_http_weir_places_t *ngx_http_weir_places(ngx_http_request_t *r, ngx_http_weir_world_t *world, ngx_uint_t n);
 /* All of them are free, before the request ends. */

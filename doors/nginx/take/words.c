@@ -73,8 +73,6 @@ ngx_http_weir_rate(ngx_conf_t *cf, ngx_str_t *value, ngx_http_weir_zone_t *zone)
 
     zone->rate = rate;
     zone->nginx = nginx;
-    zone->token_ns = zone->count == 0 ? 0
-                     : zone->period_ns / zone->count;
 
     return NGX_CONF_OK;
 }
