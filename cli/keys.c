@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/out.h"
+#include "policy/zones.h"
 
 struct fill {
 	struct keys *keys;
@@ -256,8 +257,7 @@ static bool set_zone(struct fill *fill, const struct options_list *given)
 			  given->count);
 		return false;
 	}
-	if (text_equal(key_text, TEXT("$binary_remote_addr")) ||
-	    text_equal(key_text, TEXT("${binary_remote_addr}"))) {
+	if (zones_key_is_address(key_text)) {
 		if (!address_parse(value, &address)) {
 			out_error("'%s' is no address, and the key is %.*s", given->items[0],
 				  (int)key_text.size, key_text.data);

@@ -26,9 +26,15 @@ struct zone_spec {
 /* A rate as nginx's limit_req_zone has it (`2r/s`, `30r/m`, `30`), and as people ask for it: r/h, r/d, r/w and
  * `10r/5s`, `100r/15m`, `1r/2h` (a number before the unit, up to a million). *nginx: nginx takes it too, and it is at most
  * 1,000 per second, so that algo_limit_req counts it; otherwise it is for algo_limit_req_exact. Beyond a million a second
- * nginx's own forms are a million a second (nobody sends more, and nginx refuses none of them), the others are false.
- * False too: none of these forms, 0, slower than one in 366 days, a period of 36 years. */
-bool zones_rate(struct text text, uint32_t *count, uint64_t *period_ns, bool *nginx);
+ * nginx's own forms are a million a second (nobody sends more, and nginx refuses none of them): then *cut (NULL: not
+ * asked); the others are false. False too: none of these forms, 0, slower than one in 366 days, a period of 36 years. */
+bool zones_rate(struct text text, uint32_t *count, uint64_t *period_ns, bool *nginx, bool *cut);
+
+/* Is a zone's key, as written, $binary_remote_addr: an address in 4 or 16 bytes, which people write otherwise? */
+static inline bool zones_key_is_address(struct text key)
+{
+	return text_equal(key, TEXT("$binary_remote_addr")) || text_equal(key, TEXT("${binary_remote_addr}"));
+}
 
 /* The image: limit i and counter i are zone i, every limit without a match, in no list of clauses, its key one `var` part
  * without a name: the bytes that count are keybytes_part(IMAGE_KEY_VAR, "", the value's size) and the value.

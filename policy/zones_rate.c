@@ -43,26 +43,30 @@ static uint64_t unit_ns(char letter)
 	}
 }
 
-/* `N`, `Nr/s` and `Nr/m`: whatever N is, nginx starts with it. */
-static void as_nginx(uint64_t number, uint64_t seconds, uint32_t *count, uint64_t *period_ns, bool *nginx)
+/* `N`, `Nr/s` and `Nr/m`: whatever N is, nginx starts with it. True: it is cut. */
+static bool as_nginx(uint64_t number, uint64_t seconds, uint32_t *count, uint64_t *period_ns, bool *nginx)
 {
 	uint64_t most = seconds * FASTEST;
 
 	*count = (uint32_t)(number < most ? number : most);
 	*period_ns = seconds * SECOND;
 	*nginx = number <= seconds * NGINX_MOST;
+	return number > most;
 }
 
-bool zones_rate(struct text text, uint32_t *count, uint64_t *period_ns, bool *nginx)
+bool zones_rate(struct text text, uint32_t *count, uint64_t *period_ns, bool *nginx, bool *cut)
 {
 	uint64_t number, times = 1, unit;
 	struct text rest = text;
 	unsigned __int128 period;
+	bool beyond;
 
 	if (!read_number(&rest, &number) || number == 0)
 		return false;
 	if (rest.size == 0 || text_equal(rest, TEXT("r/s")) || text_equal(rest, TEXT("r/m"))) {
-		as_nginx(number, rest.size && rest.data[2] == 'm' ? 60 : 1, count, period_ns, nginx);
+		beyond = as_nginx(number, rest.size && rest.data[2] == 'm' ? 60 : 1, count, period_ns, nginx);
+		if (cut)
+			*cut = beyond;
 		return true;
 	}
 	if (rest.size < 3 || memcmp(rest.data, "r/", 2) != 0)
@@ -79,5 +83,7 @@ bool zones_rate(struct text text, uint32_t *count, uint64_t *period_ns, bool *ng
 	*count = (uint32_t)number;
 	*period_ns = (uint64_t)period;
 	*nginx = false;
+	if (cut)
+		*cut = false;
 	return true;
 }

@@ -69,7 +69,7 @@ int main(int argc, char **argv)
 		zones[0].rate = text_of(argv[3]);
 	for (size_t i = 0; i < sizeof zones / sizeof *zones; i++)
 		if (!zones[i].connections &&
-		    !zones_rate(zones[i].rate, &zones[i].count, &zones[i].period_ns, &zones[i].nginx))
+		    !zones_rate(zones[i].rate, &zones[i].count, &zones[i].period_ns, &zones[i].nginx, NULL))
 			fail("no such rate");
 	struct image *image = zones_image(zones, sizeof zones / sizeof *zones, "nginx", argv[2], 1780272000,
 					  why, sizeof why);

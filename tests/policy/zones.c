@@ -16,39 +16,40 @@ static const struct {
 	const char *text;
 	uint32_t count;
 	uint64_t period_ns;
-	bool nginx;
+	bool nginx, cut;
 } rates[] = {
 	/* nginx's own */
-	{"2r/s", 2, S, true},
-	{"1r/m", 1, 60 * S, true},
-	{"30r/m", 30, 60 * S, true},
-	{"30", 30, S, true},
-	{"007r/s", 7, S, true},
-	{"1000r/s", 1000, S, true},
-	{"1000", 1000, S, true},
-	{"60000r/m", 60000, 60 * S, true},
+	{"2r/s", 2, S, true, false},
+	{"1r/m", 1, 60 * S, true, false},
+	{"30r/m", 30, 60 * S, true, false},
+	{"30", 30, S, true, false},
+	{"007r/s", 7, S, true, false},
+	{"1000r/s", 1000, S, true, false},
+	{"1000", 1000, S, true, false},
+	{"60000r/m", 60000, 60 * S, true, false},
 	/* nginx takes them, and does not deliver them */
-	{"1001r/s", 1001, S, false},
-	{"60001r/m", 60001, 60 * S, false},
-	{"1000000r/s", 1000000, S, false},
+	{"1001r/s", 1001, S, false, false},
+	{"60001r/m", 60001, 60 * S, false, false},
+	{"1000000r/s", 1000000, S, false, false},
+	{"60000000r/m", 60000000, 60 * S, false, false},
 	/* nginx takes them, and nobody sends so many */
-	{"1000001r/s", 1000000, S, false},
-	{"60000001r/m", 60000000, 60 * S, false},
-	{"9223372036854775807r/s", 1000000, S, false},
+	{"1000001r/s", 1000000, S, false, true},
+	{"60000001r/m", 60000000, 60 * S, false, true},
+	{"9223372036854775807r/s", 1000000, S, false, true},
 	/* nginx has no word for them */
-	{"1r/h", 1, 3600 * S, false},
-	{"100r/d", 100, DAY, false},
-	{"5r/w", 5, 7 * DAY, false},
-	{"10r/5s", 10, 5 * S, false},
-	{"10r/1s", 10, S, false},
-	{"100r/15m", 100, 15 * 60 * S, false},
-	{"1r/2h", 1, 7200 * S, false},
-	{"1r/366d", 1, 366 * DAY, false},
-	{"1r/52w", 1, 364 * DAY, false},
-	{"1000000r/1s", 1000000, S, false},
-	{"1000000000r/1000s", 1000000000, 1000 * S, false},
-	{"36r/13000d", 36, 13000 * DAY, false},
-	{"1r/1000000s", 1, 1000000 * S, false},
+	{"1r/h", 1, 3600 * S, false, false},
+	{"100r/d", 100, DAY, false, false},
+	{"5r/w", 5, 7 * DAY, false, false},
+	{"10r/5s", 10, 5 * S, false, false},
+	{"10r/1s", 10, S, false, false},
+	{"100r/15m", 100, 15 * 60 * S, false, false},
+	{"1r/2h", 1, 7200 * S, false, false},
+	{"1r/366d", 1, 366 * DAY, false, false},
+	{"1r/52w", 1, 364 * DAY, false, false},
+	{"1000000r/1s", 1000000, S, false, false},
+	{"1000000000r/1000s", 1000000000, 1000 * S, false, false},
+	{"36r/13000d", 36, 13000 * DAY, false, false},
+	{"1r/1000000s", 1, 1000000 * S, false, false},
 };
 
 static const char *const no_rates[] = {
@@ -95,24 +96,34 @@ static void test_rates(void)
 {
 	uint64_t period;
 	uint32_t count;
-	bool nginx;
+	bool nginx, cut;
 
 	for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
 		struct algo_numbers numbers;
 
-		if (!ok(zones_rate(text_of(rates[i].text), &count, &period, &nginx), rates[i].text))
+		cut = !rates[i].cut;
+		if (!ok(zones_rate(text_of(rates[i].text), &count, &period, &nginx, &cut), rates[i].text))
 			continue;
 		is_u64(count, rates[i].count, "its count");
 		is_u64(period, rates[i].period_ns, "its period");
 		ok(nginx == rates[i].nginx, "whether it is counted as nginx does");
+		ok(cut == rates[i].cut, "whether it is what was asked for");
 		ok(nginx ? algo_limit_req(count, period, 0, 0, &numbers)
 			 : algo_limit_req_exact(count, period, 0, 0, &numbers),
 		   "can be counted");
 	}
 	for (size_t i = 0; i < sizeof no_rates / sizeof *no_rates; i++)
-		ok(!zones_rate(text_of(no_rates[i]), &count, &period, &nginx), no_rates[i]);
-	ok(!zones_rate((struct text){"2r/s\0", 5}, &count, &period, &nginx), "a NUL behind it");
-	ok(!zones_rate((struct text){NULL, 0}, &count, &period, &nginx), "nothing at all");
+		ok(!zones_rate(text_of(no_rates[i]), &count, &period, &nginx, NULL), no_rates[i]);
+	ok(!zones_rate((struct text){"2r/s\0", 5}, &count, &period, &nginx, NULL), "a NUL behind it");
+	ok(!zones_rate((struct text){NULL, 0}, &count, &period, &nginx, NULL), "nothing at all");
+	ok(zones_rate(TEXT("1000001r/s"), &count, &period, &nginx, NULL),
+	   "whether it is cut nobody need ask");
+	ok(zones_key_is_address(TEXT("$binary_remote_addr")) &&
+		   zones_key_is_address(TEXT("${binary_remote_addr}")),
+	   "an address in bytes");
+	ok(!zones_key_is_address(TEXT("$remote_addr")) &&
+		   !zones_key_is_address(TEXT("$binary_remote_addr$uri")) && !zones_key_is_address(TEXT("")),
+	   "no other key is");
 }
 
 #define REQ(n, k, r, c, p, b)                                                                                \

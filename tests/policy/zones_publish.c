@@ -28,7 +28,7 @@ static struct image *zones_of(const char *name, const char *key, const char *rat
 	struct zone_spec zone = {
 		.name = text_of(name), .key = text_of(key), .rate = text_of(rate), .burst = 4};
 
-	if (!zones_rate(zone.rate, &zone.count, &zone.period_ns, &zone.nginx))
+	if (!zones_rate(zone.rate, &zone.count, &zone.period_ns, &zone.nginx, NULL))
 		return NULL;
 	return zones_image(&zone, 1, "nginx", "/etc/nginx/nginx.conf", 0, NULL, 0);
 }

@@ -119,7 +119,7 @@ ngx_http_weir_zones_close(ngx_conf_t *cf, ngx_array_t *zones)
             continue;
         }
 
-        zone[i]->shm->shm.size = 8 * ngx_pagesize;
+        zone[i]->shm->shm.size = NGX_HTTP_WEIR_ZONE_LEAST;
     }
 
     return unknown;

@@ -130,7 +130,7 @@ ngx_http_weir_line_bound(ngx_http_request_t *r, ngx_http_weir_line_t *line,
         }
 
         if (!zones_rate((struct text) { (char *) value.data, value.len },
-                        &count, &period_ns, &nginx))
+                        &count, &period_ns, &nginx, NULL))
         {
             /* a limit that cannot be read does not hold; once a second that is said */
 

@@ -111,6 +111,8 @@ char *ngx_http_weir_misplaced_http(ngx_conf_t *cf, ngx_command_t *cmd, void *con
 char *ngx_http_weir_misplaced(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 
 /* zones.c */
+/* Of what nginx would allocate in shared memory for a zone: its least size, which is declared at least and allocated at most. */
+#define NGX_HTTP_WEIR_ZONE_LEAST  (8 * ngx_pagesize)
 char *ngx_http_weir_limit_req_zone(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 char *ngx_http_weir_limit_conn_zone(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 /* That of that name, made if it has not been mentioned before. `size`: as declared; 0: it is only used. NULL: nginx has
@@ -126,8 +128,6 @@ ngx_int_t ngx_http_weir_complex(ngx_conf_t *cf, ngx_str_t *text, ngx_http_comple
 /* NGX_CONF_OK, or NGX_CONF_ERROR and it has been said why. */
 char *ngx_http_weir_rate(ngx_conf_t *cf, ngx_str_t *value, ngx_http_weir_zone_t *zone);
 char *ngx_http_weir_status(ngx_conf_t *cf, ngx_str_t *value, ngx_uint_t *status);
-/* Is it $binary_remote_addr, however written? */
-ngx_uint_t ngx_http_weir_zone_address(ngx_str_t *key);
 /* nginx's `invalid parameter`, and which of `known` (words with a space between them) was probably meant. */
 char *ngx_http_weir_parameter(ngx_conf_t *cf, ngx_str_t *value, const char *known);
 

@@ -6,9 +6,6 @@
 #include "policy/zones.h"
 
 
-static ngx_uint_t ngx_http_weir_too_fast(ngx_str_t *rate);
-
-
 ngx_int_t
 ngx_http_weir_complex(ngx_conf_t *cf, ngx_str_t *text,
     ngx_http_complex_value_t *value)
@@ -30,7 +27,7 @@ ngx_http_weir_complex(ngx_conf_t *cf, ngx_str_t *text,
 char *
 ngx_http_weir_rate(ngx_conf_t *cf, ngx_str_t *value, ngx_http_weir_zone_t *zone)
 {
-    bool       nginx;
+    bool       nginx, cut;
     ngx_str_t  rate;
 
     rate.data = value->data + 5;
@@ -55,7 +52,7 @@ ngx_http_weir_rate(ngx_conf_t *cf, ngx_str_t *value, ngx_http_weir_zone_t *zone)
         zone->rate_value = NULL;
 
         if (!zones_rate((struct text) { (char *) rate.data, rate.len },
-                        &zone->count, &zone->period_ns, &nginx))
+                        &zone->count, &zone->period_ns, &nginx, &cut))
         {
             ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                                "invalid rate \"%V\": write rate=Nr/s, Nr/m, "
@@ -64,7 +61,7 @@ ngx_http_weir_rate(ngx_conf_t *cf, ngx_str_t *value, ngx_http_weir_zone_t *zone)
             return NGX_CONF_ERROR;
         }
 
-        if (ngx_http_weir_too_fast(&rate)) {
+        if (cut) {
             ngx_conf_log_error(NGX_LOG_WARN, cf, 0,
                                "\"%V\" is more than weir counts: it is "
                                "1000000 requests a second", value);
@@ -75,41 +72,6 @@ ngx_http_weir_rate(ngx_conf_t *cf, ngx_str_t *value, ngx_http_weir_zone_t *zone)
     zone->nginx = nginx;
 
     return NGX_CONF_OK;
-}
-
-
-/* nginx's own forms, `N`, `Nr/s` and `Nr/m`, may say any number. */
-
-static ngx_uint_t
-ngx_http_weir_too_fast(ngx_str_t *rate)
-{
-    size_t     digits;
-    ngx_int_t  n;
-
-    for (digits = 0; digits < rate->len; digits++) {
-        if (rate->data[digits] < '0' || rate->data[digits] > '9') {
-            break;
-        }
-    }
-
-    n = ngx_atoi(rate->data, digits);
-
-    return n > (rate->data[rate->len - 1] == 'm' && rate->len == digits + 3
-                ? 60000000 : 1000000)
-           && (rate->len == digits || rate->len == digits + 3);
-}
-
-
-ngx_uint_t
-ngx_http_weir_zone_address(ngx_str_t *key)
-{
-    static ngx_str_t  plain = ngx_string("$binary_remote_addr");
-    static ngx_str_t  braced = ngx_string("${binary_remote_addr}");
-
-    return (key->len == plain.len
-            && ngx_memcmp(key->data, plain.data, plain.len) == 0)
-           || (key->len == braced.len
-               && ngx_memcmp(key->data, braced.data, braced.len) == 0);
 }
 
 

@@ -7,9 +7,7 @@
  */
 #include "doors/nginx/take/take.h"
 
-
-/* Of what nginx would allocate in shared memory: the same least size, so that what passes here passes there. */
-#define NGX_HTTP_WEIR_ZONE_LEAST  (8 * ngx_pagesize)
+#include "policy/zones.h"
 
 
 static ngx_int_t ngx_http_weir_zone_init(ngx_shm_zone_t *shm, void *data);
@@ -186,7 +184,9 @@ ngx_http_weir_zone_declare(ngx_conf_t *cf, ngx_command_t *cmd,
     zone->file = cf->conf_file->file.name.data;
     zone->line = cf->conf_file->line;
 
-    zone->address = ngx_http_weir_zone_address(&zone->key.value);
+    zone->address = zones_key_is_address((struct text) {
+                                             (char *) zone->key.value.data,
+                                             zone->key.value.len });
 
     return NGX_CONF_OK;
 }
