@@ -13,6 +13,7 @@
 #include "table/ledger.h"
 
 #define TRIES 20u
+#define TAKE_UP_MS 20u
 
 /* A published image? Takes `bytes` over. */
 static enum weir_error adopt(void *bytes, size_t size, struct policy_image **out, const struct why *why)
@@ -121,6 +122,18 @@ enum weir_error policy_current(struct table *table, struct policy_image **out, c
 	return why_error(&reason, WEIR_BAD_IMAGE,
 			 "%s" BESIDE_POLICY ": it is not generation %llu of this table", table_path(table),
 			 (unsigned long long)generation);
+}
+
+bool policy_take_up(struct table *table, const struct image *image)
+{
+	if (ledger_lock(table, TAKE_UP_MS) != WEIR_OK)
+		return false;
+	/* nobody frees rows meanwhile: a census holds the lock, too */
+	bool stands = publish_rows_stand(table, image);
+	if (stands)
+		table_hold_generation(table, image->generation);
+	ledger_unlock(table);
+	return stands;
 }
 
 struct policy_image *policy_hold(struct policy_image *image)

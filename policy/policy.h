@@ -61,7 +61,8 @@ struct publish_report {
 	uint32_t converted; /* counters whose numbers changed and are carried over */
 	uint32_t started;   /* counters that the old image does not have (a new limit, or key) */
 	uint32_t dropped;   /* counters of the old image that the new one no longer has */
-	char words[1024];   /* the same in sentences, naming limits, one a line without the last newline */
+	uint32_t anew; /* lines of words that say of a limit that its counters begin anew; they stand first */
+	char words[1024]; /* the same in sentences, naming limits, one a line without the last newline */
 };
 /* Publishes a copy of `image`: assigns rows, writes path.policy privately, renames it, sets the generation.
  * Atomic: a reader sees the old or the new one; on any error nothing has changed. Waits at most `wait_ms` for
@@ -85,6 +86,10 @@ struct policy_image {
  * last, and may be killed before): remember the generation read before the call, and call again when that has
  * changed. */
 enum weir_error policy_current(struct table *table, struct policy_image **out, char *why, size_t size);
+/* Of an image that was mapped before, for who has given its slot back meanwhile (table_retire, table_resume) and so held
+ * no generation: do all its rows still stand? If so its generation is held again. No ledger is waited for longer than
+ * 20 ms: false then, too. */
+bool policy_take_up(struct table *table, const struct image *image);
 struct policy_image *policy_hold(struct policy_image *image);
 void policy_drop(struct policy_image **image); /* NULL-safe; frees at the last one */
 

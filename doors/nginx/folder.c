@@ -51,6 +51,20 @@ ngx_http_weir_folder_init_conf(ngx_cycle_t *cycle, void *conf)
 
     n = ngx_http_weir_realms(cycle, realms);
 
+    if (n == 2 && realms[0]->table.len
+        && realms[0]->table.len == realms[1]->table.len
+        && ngx_strncmp(realms[0]->table.data, realms[1]->table.data,
+                       realms[0]->table.len)
+           == 0)
+    {
+        ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
+                      "weir: \"%s\" and \"%s\" name one file, \"%V\": "
+                      "a table serves the one or the other",
+                      realms[0]->directive, realms[1]->directive,
+                      &realms[0]->table);
+        return NGX_CONF_ERROR;
+    }
+
     while (n) {
         if (ngx_http_weir_folder(cycle, realms[--n]) != NGX_CONF_OK) {
             return NGX_CONF_ERROR;
@@ -102,7 +116,8 @@ ngx_http_weir_folder(ngx_cycle_t *cycle, ngx_http_weir_realm_t *realm)
             ngx_http_weir_take_compare(cycle, table);
         }
 
-        return NGX_CONF_OK;
+        return realm->fixed ? ngx_http_weir_room_check(cycle, realm, table)
+                            : NGX_CONF_OK;
 
     case WEIR_SYSTEM:
         /* whoever needs it will try again, and say so; traffic goes on */
@@ -111,9 +126,12 @@ ngx_http_weir_folder(ngx_cycle_t *cycle, ngx_http_weir_realm_t *realm)
 
     default:
         ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
-                      "weir: %s: no worker can use it for the table; remove "
-                      "it, or correct owner and mode (0700), or name another "
-                      "place: %s PATH", why, realm->directive);
+                      "weir: %s: no worker can use it for the table, which "
+                      "needs a folder of its own, private to the user of the "
+                      "workers: name one that nginx is to make, %s "
+                      "/dev/shm/NAME/table, or, if it is nothing but weir's, "
+                      "correct its owner and mode (0700)",
+                      why, realm->directive);
         return NGX_CONF_ERROR;
     }
 }

@@ -7,7 +7,7 @@
  *   process.c  a worker starts and ends        leave.c  it is told to end, and has responses to send
  *   publish.c  who puts a policy in force: once per started configuration      lock.c  one worker at a time
  *   world.c    table and image that decide, and when to change them      table.c  the handle
- *   folder.c   the table's folder, which the master makes
+ *   folder.c   the table's folder, which the master makes       room.c  is there room?
  *   visit.c    one request's visit: what is known of it
  *   request.c  nginx's request as flow understands it
  *   gate.c     decides in PREACCESS, delays
@@ -225,6 +225,11 @@ void ngx_http_weir_exit_process(ngx_cycle_t *cycle);
 ngx_int_t ngx_http_weir_lock_init(pthread_mutex_t *lock);
 ngx_uint_t ngx_http_weir_lock(pthread_mutex_t *lock, ngx_msec_t patience);
 void ngx_http_weir_unlock(pthread_mutex_t *lock);
+
+/* room.c. Bytes that are free where `path` is, or is to be. And, when a configuration has been read: NGX_CONF_ERROR, and it has
+ * been said why: it could not be published. */
+uint64_t ngx_http_weir_room(const char *path);
+char *ngx_http_weir_room_check(ngx_cycle_t *cycle, ngx_http_weir_realm_t *realm, const char *path);
 
 /* publish.c. Publishes if this configuration has not been, or if the table has no policy at all: then `last`, if the
  * process decided with one before. NGX_OK: nothing is left to do. */

@@ -14,6 +14,8 @@
 #define NGX_HTTP_WEIR_WAIT_SERVING   20
 
 
+static ngx_uint_t ngx_http_weir_published(ngx_http_weir_realm_t *realm,
+    struct table *table);
 static ngx_uint_t ngx_http_weir_claim(ngx_http_weir_shared_t *shared);
 
 
@@ -27,9 +29,18 @@ ngx_http_weir_publish(ngx_http_weir_realm_t *realm, struct table *table,
     const struct image     *image;
     struct publish_report   report;
 
-    claimed = realm->started ? 0 : ngx_http_weir_claim(realm->shared);
+    claimed = 0;
 
-    if (claimed) {
+    if (realm->fixed) {
+        if (ngx_exiting || ngx_http_weir_published(realm, table)) {
+            realm->started = 1;
+            return NGX_OK;
+        }
+
+        image = realm->image;
+
+    } else if (!realm->started && ngx_http_weir_claim(realm->shared)) {
+        claimed = 1;
         image = realm->image;
 
     } else {
@@ -71,6 +82,31 @@ ngx_http_weir_publish(ngx_http_weir_realm_t *realm, struct table *table,
     }
 
     return NGX_OK;
+}
+
+
+/* Zones are published by nobody but nginx; so whoever finds others than his own there, those of an earlier configuration or of
+ * another nginx that shares the table by mistake, publishes his. The others go on with their own (world.c). */
+
+static ngx_uint_t
+ngx_http_weir_published(ngx_http_weir_realm_t *realm, struct table *table)
+{
+    ngx_uint_t            own;
+    struct policy_image  *image;
+
+    if (table_generation(table) == 0
+        || policy_current(table, &image, NULL, 0) != WEIR_OK)
+    {
+        return 0;
+    }
+
+    own = image->image->kind == realm->image->kind
+          && image->image->source_hash == realm->image->source_hash
+          && image->image->table_bytes == realm->image->table_bytes;
+
+    policy_drop(&image);
+
+    return own;
 }
 
 

@@ -5,8 +5,6 @@
  */
 #include "doors/nginx/gate.h"
 
-#include <sys/statvfs.h>
-
 #include "policy/kept.h"
 #include "policy/place.h"
 #include "policy/zones.h"
@@ -26,7 +24,7 @@ static enum weir_error ngx_http_weir_table_make(
     struct table **table, char *why, size_t size);
 static uint64_t ngx_http_weir_table_size(ngx_http_weir_realm_t *realm,
     const struct table_options *options);
-static void ngx_http_weir_table_resize(ngx_http_weir_realm_t *realm,
+static ngx_int_t ngx_http_weir_table_resize(ngx_http_weir_realm_t *realm,
     struct table *table);
 static const char *ngx_http_weir_table_snapshot(
     ngx_http_weir_realm_t *realm, const char *table, char *path);
@@ -111,9 +109,10 @@ ngx_http_weir_table_fit(ngx_http_weir_realm_t *realm,
         return table;
     }
 
-    if (!realm->shared->fitted) {
+    if (!realm->shared->fitted
+        && ngx_http_weir_table_resize(realm, table->table) != NGX_BUSY)
+    {
         realm->shared->fitted = 1;
-        ngx_http_weir_table_resize(realm, table->table);
     }
 
     ngx_http_weir_unlock(&realm->shared->publishing);
@@ -130,7 +129,9 @@ ngx_http_weir_table_fit(ngx_http_weir_realm_t *realm,
 }
 
 
-static void
+/* NGX_BUSY: another configuration's worker is at it; the next of ours tries again. */
+
+static ngx_int_t
 ngx_http_weir_table_resize(ngx_http_weir_realm_t *realm, struct table *table)
 {
     char                   why[1024];
@@ -142,14 +143,14 @@ ngx_http_weir_table_resize(ngx_http_weir_realm_t *realm, struct table *table)
     if (table_generation(table) == 0
         || policy_current(table, &image, why, sizeof(why)) != WEIR_OK)
     {
-        return;
+        return NGX_OK;
     }
 
     asked = image->image->table_bytes;
     policy_drop(&image);
 
     if (asked == realm->image->table_bytes) {
-        return;
+        return NGX_OK;
     }
 
     before = table_bytes(table);
@@ -163,15 +164,21 @@ ngx_http_weir_table_resize(ngx_http_weir_realm_t *realm, struct table *table)
     error = table_resize(table, &options, NGX_HTTP_WEIR_WAIT_FITTING, why,
                          sizeof(why));
 
+    if (error == WEIR_BUSY || error == WEIR_NOT_FOUND) {
+        return NGX_BUSY;
+    }
+
     if (error != WEIR_OK) {
         ngx_http_weir_complain(realm->log, why, error,
                                "the table keeps its size");
-        return;
+        return NGX_ERROR;
     }
 
     ngx_log_error(NGX_LOG_NOTICE, realm->log, 0,
                   "weir: the table of the zones has %uL bytes now, it had "
                   "%uL; its counters are kept", options.size, before);
+
+    return NGX_OK;
 }
 
 
@@ -237,26 +244,11 @@ static uint64_t
 ngx_http_weir_table_size(ngx_http_weir_realm_t *realm,
     const struct table_options *options)
 {
-    char                  folder[PLACE_MAX], *slash;
     uint64_t              room;
-    struct statvfs        fs;
     struct table_options  fits;
 
     fits = *options;
-    (void) ngx_cpystrn((u_char *) folder, (u_char *) options->path,
-                       PLACE_MAX);
-
-    while (statvfs(folder, &fs) == -1) {
-        slash = strrchr(folder, '/');
-
-        if (slash == NULL || slash == folder) {
-            return fits.size;
-        }
-
-        *slash = '\0';
-    }
-
-    room = (uint64_t) fs.f_bavail * (uint64_t) fs.f_frsize;
+    room = ngx_http_weir_room(options->path);
 
     while (table_room(&fits) + 2 * realm->image->size > room
            && fits.size / 2 >= TABLE_SIZE_MIN)
@@ -264,7 +256,9 @@ ngx_http_weir_table_size(ngx_http_weir_realm_t *realm,
         fits.size /= 2;
     }
 
-    if (fits.size != options->size) {
+    if (fits.size != options->size
+        && table_room(&fits) + 2 * realm->image->size <= room)
+    {
         ngx_log_error(NGX_LOG_WARN, realm->log, 0,
                       "weir: %s: there is no room for a table of %uL bytes; "
                       "one of %uL is made, which forgets sooner. Make room, "

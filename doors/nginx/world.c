@@ -11,7 +11,8 @@
 #include "table/stats.h"
 
 
-#define NGX_HTTP_WEIR_RETRY  10    /* seconds */
+#define NGX_HTTP_WEIR_RETRY       10    /* seconds */
+#define NGX_HTTP_WEIR_RETRY_SOON  2     /* for zones: without their own image those that are new limit nothing */
 
 
 static ngx_http_weir_world_t *ngx_http_weir_world_open(
@@ -27,6 +28,13 @@ static void ngx_http_weir_world_keep(ngx_http_weir_table_t *table);
 
 
 static uint64_t  ngx_http_weir_worlds;
+
+
+static inline time_t
+ngx_http_weir_retry(const ngx_http_weir_realm_t *realm)
+{
+    return realm->fixed ? NGX_HTTP_WEIR_RETRY_SOON : NGX_HTTP_WEIR_RETRY;
+}
 
 
 ngx_http_weir_world_t *
@@ -90,7 +98,7 @@ ngx_http_weir_world_follow(ngx_http_weir_realm_t *realm,
         && ngx_http_weir_publish(realm, world->env.table, world->env.image)
            != NGX_OK)
     {
-        realm->retry_at = ngx_time() + NGX_HTTP_WEIR_RETRY;
+        realm->retry_at = ngx_time() + ngx_http_weir_retry(realm);
     }
 
     generation = table_generation(world->env.table);
@@ -115,7 +123,7 @@ ngx_http_weir_world_open(ngx_http_weir_realm_t *realm,
     ngx_http_weir_table_t  *table;
     ngx_http_weir_world_t  *world;
 
-    realm->retry_at = ngx_time() + NGX_HTTP_WEIR_RETRY;
+    realm->retry_at = ngx_time() + ngx_http_weir_retry(realm);
 
     table = ngx_http_weir_table_open(realm, last
                                      ? "deciding goes on in the old table"
@@ -130,6 +138,18 @@ ngx_http_weir_world_open(ngx_http_weir_realm_t *realm,
 
     world = NULL;
     rc = ngx_http_weir_publish(realm, table->table, last);
+
+    if (rc != NGX_OK && realm->fixed && !realm->serving) {
+        /* another worker has put a table of another size in its place */
+        ngx_http_weir_table_drop(table);
+
+        table = ngx_http_weir_table_open(realm, "requests pass undecided");
+        if (table == NULL) {
+            return NULL;
+        }
+
+        rc = ngx_http_weir_publish(realm, table->table, last);
+    }
 
     if (rc == NGX_OK || table_generation(table->table) != 0) {
         world = ngx_http_weir_world_map(realm, table);
@@ -179,7 +199,7 @@ ngx_http_weir_world_map(ngx_http_weir_realm_t *realm,
     if (error != WEIR_OK) {
         ngx_free(world);
 
-        realm->retry_at = ngx_time() + NGX_HTTP_WEIR_RETRY;
+        realm->retry_at = ngx_time() + ngx_http_weir_retry(realm);
 
         if (realm->unmappable != seen) {
             realm->unmappable = seen;
@@ -283,6 +303,14 @@ ngx_http_weir_world_resume(ngx_http_weir_realm_t *realm)
         if (table_generation(world->env.table)
             == world->image->image->generation)
         {
+            realm->away = 0;
+            return;
+        }
+
+        if (world->own
+            && policy_take_up(world->env.table, world->image->image))
+        {
+            /* a newer configuration may have zones that this one does not know, and not those that this one has */
             realm->away = 0;
             return;
         }

@@ -76,7 +76,7 @@ began = time.time()
 got = [wire.get("/?k=a").status for _ in range(300)]
 wire.close()
 is_(got, [200] + 299 * [503], "300 requests of a client at its limit")
-ok(wait_until(lambda: len(site.lines("limiting requests, excess")) + sum(int(m) for m in re.findall(r"weir: (\d+) more requests limited by zone \"z\"", site.errors())) == 299, 10),
+ok(wait_until(lambda: len(site.lines("limiting requests, excess")) + sum(int(m) for m in re.findall(r"weir: (\d+) more lines \"limiting requests\" by zone \"z\"", site.errors())) == 299, 10),
    "each is in the log: the first of a second in full, the others as a number")
 within(len(site.lines("limiting requests, excess")), 1, 2 + time.time() - began, "the lines are few")
 end(site)

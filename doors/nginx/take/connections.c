@@ -67,9 +67,8 @@ ngx_http_weir_take_connections(ngx_http_request_t *r,
                                  &t, &lines[i].bound,
                                  &places->place[places->n].ticket, &look);
 
-        if (tlcf->headers
-            && (taken == TABLE_CHARGED
-                || (taken == TABLE_REFUSED && !tlcf->connections.dry_run)))
+        if (tlcf->headers && !tlcf->connections.dry_run
+            && taken != TABLE_NO_ROOM)
         {
             /* without memory the answer goes without headers */
             (void) ngx_http_weir_take_note(r, tlcf, world, lines[i].zone,

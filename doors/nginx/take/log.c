@@ -110,10 +110,11 @@ ngx_http_weir_take_untold(ngx_http_weir_zone_t *zone)
 
         ngx_log_error(zone->untold_level[delayed],
                       zone->untold_log[delayed], 0,
-                      "weir: %ui more %s%s by zone \"%V\"",
+                      "weir: %ui more lines \"%s\" by zone \"%V\"",
                       zone->untold[delayed],
-                      zone->connections ? "connection" : "request",
-                      delayed ? "s delayed" : "s limited", &zone->name);
+                      zone->connections ? "limiting connections"
+                      : delayed ? "delaying request" : "limiting requests",
+                      &zone->name);
 
         zone->untold[delayed] = 0;
     }

@@ -237,7 +237,7 @@ ngx_http_weir_requests_pass(ngx_http_request_t *r,
         }
     }
 
-    if (tlcf->headers) {
+    if (tlcf->headers && !tlcf->requests.dry_run) {
         for (i = 0; i < n; i++) {
             if (asked[i].charged) {
                 /* without memory the answer goes without headers */
