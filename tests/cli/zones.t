@@ -104,7 +104,7 @@ is_(weir("table", "export", f"{dir}/t.json", *T).returncode, 0, "table export")
 is_(sorted({row["numbers"]["kind"] for row in json.load(open(f"{dir}/t.json"))["rows"]}), ["nginx"], "kinds by name")
 r = weir("table", "import", f"{dir}/t.json", "--replace", *T)
 is_(r.returncode, 0, "table import")
-like(make("3r/m"), "", "nginx starts with what was imported, and another rate")
+is_(make("3r/m"), "zone 'one': 2r/m, burst 2 -> 3r/m, burst 2, counters carried over\n", "nginx starts with what was imported, and another rate")
 is_(key("daily", "a b"), [("rate", 10, 7)], "whose counters go on")
 is_(key("one", "127.0.0.1"), [("rate", 3, 0)], "also at the new rate")
 
