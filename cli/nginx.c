@@ -164,7 +164,7 @@ bool nginx_find(const char *binary, const char *module, struct nginx *out)
 		snprintf(out->cure, sizeof out->cure, INSTALL);
 		out->binary[0] = '\0';
 	} else if (!(out->binary_version = ask_version(out->binary))) {
-		snprintf(out->trouble, sizeof out->trouble, "%s is not nginx: `-v` does not say so",
+		snprintf(out->trouble, sizeof out->trouble, "%s is not nginx: `-V` does not say so",
 			 out->binary);
 		snprintf(out->cure, sizeof out->cure, INSTALL);
 	} else {
