@@ -76,11 +76,12 @@ static int deliver(const struct import *import, const char *to, bool force)
 			return status;
 	}
 	if (out_as_json) {
-		out_document(json_pack("{s:o, s:o, s:I, s:I, s:I, s:o}", "policy",
-				       out_own(text_of(import->policy)), "out",
-				       to ? out_own(text_of(to)) : json_null(), "limits",
-				       (json_int_t)import->lines, "carried", (json_int_t)import->carried,
-				       "lost", (json_int_t)import->lost, "remarks", remarks_json(import)));
+		out_document(json_pack(
+			"{s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:o}", "policy",
+			out_own(text_of(import->policy)), "out", to ? out_own(text_of(to)) : json_null(),
+			"limits", (json_int_t)import->limits, "lines", (json_int_t)import->lines, "carried",
+			(json_int_t)import->carried, "dropped", (json_int_t)import->dropped, "lost",
+			(json_int_t)import->lost, "remarks", remarks_json(import)));
 	} else {
 		if (!to)
 			fputs(import->policy, stdout);

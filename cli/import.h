@@ -27,8 +27,9 @@ struct import_options {
 };
 
 struct import {
-	char *policy;		       /* NULL: there is none */
-	size_t lines, carried;	       /* limits of nginx, and how many of them are in the policy */
+	char *policy; /* NULL: there is none */
+	/* limit lines of nginx that were read; each is carried or dropped: the policy has it, or a remark says that it is lost */
+	size_t lines, carried, dropped;
 	size_t limits;		       /* of the policy */
 	struct import_remark *remarks; /* in order of place */
 	size_t remark_count, lost;     /* lost: remarks of that weight */

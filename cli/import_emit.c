@@ -132,6 +132,24 @@ static unsigned usual_status(const struct import_model *model)
 	return usual;
 }
 
+/* Limits that hold where no policy can say it. A line may be others too: then it is a part of it that is lost. */
+static void tell_unsaid(struct import_model *model)
+{
+	for (size_t i = 0; i < model->limit_count; i++) {
+		const struct import_limit *limit = &model->limits[i];
+		for (size_t k = 0; k < limit->line_count && !limit->emitted; k++) {
+			struct import_line *line = limit->lines[k];
+			if (!line->carried)
+				import_drop(model, line, "a policy cannot say where it holds");
+			else if (!line->dropped)
+				import_note(
+					model, IMPORT_LOST, line->place,
+					"a part of `%s`: a policy cannot say where it holds with status %u%s",
+					line->text, limit->status, limit->dry ? ", in a dry run" : "");
+		}
+	}
+}
+
 static void write_all(struct import_model *model, FILE *out)
 {
 	unsigned usual = usual_status(model);
@@ -145,12 +163,11 @@ static void write_all(struct import_model *model, FILE *out)
 		struct import_limit *limit = &model->limits[i];
 		bool good = write_limit(model, limits, limit, usual);
 		model->out->limits += good;
-		for (size_t k = 0; k < limit->line_count; k++) {
+		limit->emitted = good;
+		for (size_t k = 0; k < limit->line_count; k++)
 			limit->lines[k]->carried |= good;
-			if (!good && !limit->lines[k]->carried)
-				import_drop(model, limit->lines[k], "a policy cannot say where it holds");
-		}
 	}
+	tell_unsaid(model);
 	fclose(limits);
 	fputs("# Written by `weir import`, from ", out);
 	import_yaml_comment(out, text_of(model->conf->first));

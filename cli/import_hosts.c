@@ -99,14 +99,6 @@ void import_hosts(struct import_model *model)
 
 /* -- a limit -- */
 
-static bool same_texts(const struct import_texts *a, const struct import_texts *b)
-{
-	for (size_t i = 0; i < a->count && a->count == b->count; i++)
-		if (!text_equal(a->items[i], b->items[i]))
-			return false;
-	return a->count == b->count;
-}
-
 struct part {
 	struct import_server *server;
 	struct import_clause *clauses;
@@ -117,8 +109,8 @@ struct part {
 static bool same_clauses(const struct part *a, const struct part *b)
 {
 	for (size_t i = 0; i < a->count && a->count == b->count; i++)
-		if (!same_texts(&a->clauses[i].paths, &b->clauses[i].paths) ||
-		    !same_texts(&a->clauses[i].not_paths, &b->clauses[i].not_paths))
+		if (!import_same(&a->clauses[i].paths, &b->clauses[i].paths) ||
+		    !import_same(&a->clauses[i].not_paths, &b->clauses[i].not_paths))
 			return false;
 	return a->count == b->count;
 }

@@ -25,17 +25,17 @@ static void add_line(struct import_model *model, const struct conf_directive *d,
 	(*lines)[(*count)++] = line;
 }
 
-/* Limits inside of `if`, which nginx knows only for limit_rate. */
-static void read_if(struct import_model *model, const struct conf_directive *block)
+/* Limits inside of `if`, which nginx knows only for limit_rate, and of `limit_except`, where it refuses them. */
+static void read_inside(struct import_model *model, const struct conf_directive *block, const char *why)
 {
 	for (const struct conf_directive *d = block->children; d; d = d->next) {
 		if (conf_is(d, "limit_req") || conf_is(d, "limit_conn") || conf_is(d, "limit_rate")) {
 			struct import_line *line = import_line(model, d);
 			if (line->kind != IMPORT_PACE || line->bytes > 0)
-				import_drop(model, line, "it stands in an `if`");
+				import_drop(model, line, why);
 		}
 		if (d->block)
-			read_if(model, d);
+			read_inside(model, d, why);
 	}
 }
 
@@ -57,6 +57,14 @@ static void remark(struct import_model *model, const struct conf_directive *d)
 		 IMPORT_REMARK},
 		{"limit_conn_log_level", "the level of refusals in the log is weir_log_level in nginx",
 		 IMPORT_REMARK},
+		{"weir_headers", "a policy says its headers under `respond`, the usual ones if it does not",
+		 IMPORT_REMARK},
+		{"weir_limit_log_sample",
+		 "of a policy's refusals there is at most one line a second for each limit, always",
+		 IMPORT_REMARK},
+		{"weir_limit_table", "a policy has a table of its own: weir_table in nginx", IMPORT_REMARK},
+		{"weir_limit_snapshot", "a policy has a snapshot of its own: weir_snapshot in nginx",
+		 IMPORT_REMARK},
 		{"proxy_limit_rate", "it holds how fast a backend is read, and stays nginx's", IMPORT_REMARK},
 		{"fastcgi_limit_rate", "it holds how fast a backend is read, and stays nginx's",
 		 IMPORT_REMARK},
@@ -70,12 +78,9 @@ static void remark(struct import_model *model, const struct conf_directive *d)
 	if ((conf_is(d, "limit_req_zone") || conf_is(d, "limit_conn_zone")) && !is_zone(model, d))
 		import_note(model, IMPORT_LOST, d->place, "`%s`: it stands in http{}; nginx refuses it here",
 			    import_written(model, d));
-	if (conf_is(d, "set") && d->count == 3 && text_equal(d->words[1], TEXT("$limit_rate"))) {
-		model->out->lines++;
-		import_note(model, IMPORT_LOST, d->place,
-			    "`%s`: it is set by a rewrite; nginx goes on pacing by it while the line stands",
-			    import_written(model, d));
-	}
+	if (conf_is(d, "set") && d->count == 3 && text_equal(d->words[1], TEXT("$limit_rate")))
+		import_drop_alone(model, d,
+				  "it is set by a rewrite; nginx goes on pacing by it while the line stands");
 }
 
 void import_level(struct import_model *model, const struct conf_directive *block,
@@ -85,17 +90,17 @@ void import_level(struct import_model *model, const struct conf_directive *block
 	bool req = false, conn = false, pages = false;
 
 	for (const struct conf_directive *d = block->children; d; d = d->next) {
-		if (conf_is(d, "limit_req") && !d->block) {
+		if (conf_is(d, "limit_req")) {
 			if (!req)
 				settings->req = NULL, settings->req_count = 0;
 			req = *own = true;
 			add_line(model, d, &settings->req, &settings->req_count, &req_capacity);
-		} else if (conf_is(d, "limit_conn") && !d->block) {
+		} else if (conf_is(d, "limit_conn")) {
 			if (!conn)
 				settings->conn = NULL, settings->conn_count = 0;
 			conn = *own = true;
 			add_line(model, d, &settings->conn, &settings->conn_count, &conn_capacity);
-		} else if (conf_is(d, "limit_rate") && !d->block) {
+		} else if (conf_is(d, "limit_rate")) {
 			struct import_line *line = import_line(model, d);
 			settings->pace = line->dropped || line->bytes == 0 ? NULL : line;
 			*own = true;
@@ -119,7 +124,9 @@ void import_level(struct import_model *model, const struct conf_directive *block
 		} else if (conf_is(d, "error_page")) {
 			import_page(model, d, settings, &pages);
 		} else if (conf_is(d, "if") && d->block) {
-			read_if(model, d);
+			read_inside(model, d, "it stands in an `if`");
+		} else if (conf_is(d, "limit_except") && d->block) {
+			read_inside(model, d, "it stands in `limit_except`, where nginx refuses it");
 		} else {
 			remark(model, d);
 		}

@@ -3,8 +3,8 @@
 #include "cli/import_model.h"
 #include "policy/suggest.h"
 
-#define BURST_MAX UINT64_C(1000000000000) /* more is no number */
-#define QUEUE_MAX 999999u		  /* of a policy */
+#define BURST_MAX ((uint64_t)INT64_MAX) /* more is no number of nginx's */
+#define QUEUE_MAX 999999u		/* of a policy */
 
 static const char *no_zone(struct import_model *model, enum import_kind kind, struct text name)
 {
@@ -33,13 +33,13 @@ static const char *read_req(struct import_model *model, const struct conf_direct
 		} else if (import_begins(word, "burst=", &value)) {
 			if (value.size && value.data[0] == '$')
 				return "its burst is a variable: a policy has no plans yet";
-			if (!import_number(value, BURST_MAX, &number))
-				return "its burst is no number";
+			if (!import_number(value, BURST_MAX, &number) || number == 0)
+				return "nginx refuses its burst, which is no number from 1 on";
 			burst_cut = number > QUEUE_MAX;
 			line->burst = burst_cut ? QUEUE_MAX : (uint32_t)number;
 		} else if (import_begins(word, "delay=", &value)) {
-			if (!import_number(value, BURST_MAX, &delay))
-				return "its delay is no number";
+			if (!import_number(value, BURST_MAX, &delay) || delay == 0)
+				return "nginx refuses its delay, which is no number from 1 on";
 			nodelay = false;
 		} else if (text_equal(word, TEXT("nodelay"))) {
 			nodelay = true;
@@ -67,8 +67,8 @@ static const char *read_conn(struct import_model *model, const struct conf_direc
 	line->zone = import_zone_named(model, IMPORT_CONN, directive->words[1]);
 	if (!line->zone)
 		return no_zone(model, IMPORT_CONN, directive->words[1]);
-	if (!import_number(directive->words[2], 65535, &number))
-		return "its number is none that a policy can say";
+	if (!import_number(directive->words[2], 65535, &number) || number == 0)
+		return "nginx refuses its number of connections, which is none from 1 to 65535";
 	line->number = (uint32_t)number;
 	for (size_t i = 3; i < directive->count; i++) {
 		if (!import_begins(directive->words[i], "status=", &value) ||
@@ -104,7 +104,8 @@ struct import_line *import_line(struct import_model *model, const struct conf_di
 							: IMPORT_PACE;
 	line->place = directive->place;
 	line->text = import_written(model, directive);
-	why = line->kind == IMPORT_REQ	  ? read_req(model, directive, line)
+	why = directive->block		  ? "it has a block, which nginx refuses"
+	      : line->kind == IMPORT_REQ  ? read_req(model, directive, line)
 	      : line->kind == IMPORT_CONN ? read_conn(model, directive, line)
 					  : read_pace(directive, line);
 	/* limit_rate 0 is none: it takes an inherited one away */

@@ -126,6 +126,7 @@ void import_locations(struct import_model *model, const struct conf_directive *b
 		if (server->place_count > PLACES_MAX) {
 			import_note(model, IMPORT_LOST, d->place,
 				    "more than %u locations in a server: this one is not read", PLACES_MAX);
+			import_drop_own(model, &place, "its location is not read");
 			continue;
 		}
 		server->places = arena_grow(model->arena, server->places, server->place_count,

@@ -2,12 +2,16 @@
 /*
  * import_model: what is understood of an nginx configuration, on its way to a policy. Everything lives in the arena of one import.
  *
- *   import_walk    http, servers, locations, and the limits that each of them has in the end
- *   import_zone    zones and their rates       import_key, import_map, import_geo, import_switch   whom they count
- *   import_group   equal lines become one limit           import_paths, import_hosts   where it holds
- *   import_emit    the policy
+ *   import_run     one import from beginning to end, in this order:
+ *   import_conf    the tree of directives; import_token its words, import_include the files that it names
+ *   import_walk    http and its servers; import_level what a level says, import_line its limits, import_location the paths of a
+ *                  location (import_regex, import_pattern); import_page error_page; import_clients realip
+ *   import_zone    zones; import_rate their rates; import_key whom they count (import_map, import_geo, import_switch)
+ *   import_group   equal lines become one limit; import_hosts, import_paths where it holds; import_names what it is called
+ *   import_emit    the policy; import_match its matches, import_emit_clients its networks, import_yaml its texts
  *
- * What cannot be said in a policy is noted where it is found (import_note); a line whose limit is lost is marked so.
+ * What cannot be said in a policy is noted where it is found (import_note); a line whose limit is lost is marked so. Each line that is
+ * read is in the end carried or dropped. import_texts: lists and words. import (the command) and import_write are no part of this.
  */
 #ifndef WEIR_CLI_IMPORT_MODEL_H
 #define WEIR_CLI_IMPORT_MODEL_H
@@ -154,7 +158,7 @@ struct import_limit {
 	const struct import_page *page;
 	struct import_clause *clauses;
 	size_t clause_count, clause_capacity;
-	bool everything;
+	bool everything, emitted;
 	const char *page_file; /* NULL: none */
 };
 
@@ -191,13 +195,21 @@ void import_note(struct import_model *model, enum import_weight weight, struct c
 		 const char *format, ...) __attribute__((format(printf, 4, 5)));
 /* "nginx.conf:12" */
 const char *import_where(struct import_model *model, struct conf_place place);
+/* Marks the line, counts it among import.dropped and says so; a second time does nothing. */
 void import_drop(struct import_model *model, struct import_line *line, const char *why);
+/* The same of a limit that is never read into a line: it is counted as one. */
+void import_drop_alone(struct import_model *model, const struct conf_directive *directive, const char *why);
 /* All lines that stand in a place. */
 void import_drop_own(struct import_model *model, const struct import_place *place, const char *why);
-void import_push(struct import_model *model, struct import_texts *texts, struct text text);
-bool import_has(const struct import_texts *texts, struct text text);
 /* "limit_req zone=a burst=5" */
 const char *import_written(struct import_model *model, const struct conf_directive *directive);
+
+/* import_texts.c */
+void import_push(struct import_model *model, struct import_texts *texts, struct text text);
+bool import_has(const struct import_texts *texts, struct text text);
+/* The same texts in the same order. */
+bool import_same(const struct import_texts *a, const struct import_texts *b);
+/* Digits only, 0 to `most`. */
 bool import_number(struct text text, uint64_t most, uint64_t *out);
 bool import_size(struct text text, uint64_t *out); /* 10k, 1m, 1g */
 bool import_begins(struct text text, const char *with, struct text *rest);
@@ -212,15 +224,16 @@ void import_own(struct import_model *model, struct import_place *place,
 void import_locations(struct import_model *model, const struct conf_directive *block,
 		      struct import_server *server, const struct import_settings *inherited);
 
-/* import_line.c: NULL after a note */
+/* import_line.c: never NULL; `dropped` if it cannot be carried over, which is then noted. It is one of model->lines, but for
+ * `limit_rate 0`, which is no limit. */
 struct import_line *import_line(struct import_model *model, const struct conf_directive *directive);
 
 /* import_zone.c */
 void import_zone(struct import_model *model, const struct conf_directive *directive);
 struct import_zone *import_zone_named(struct import_model *model, enum import_kind kind, struct text name);
 
-/* import_rate.c: NULL with *why */
-const char *import_rate(struct import_model *model, struct text text, bool *nginx, const char **why);
+/* import_rate.c: a zone's rate as a policy writes it; NULL with zone->why. */
+const char *import_rate(struct import_model *model, struct import_zone *zone, struct text text);
 
 /* import_key.c */
 void import_key(struct import_model *model, struct import_zone *zone);

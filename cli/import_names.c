@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* import_names: a limit is called as its zone; of several limits of one zone the others are called by where they hold too. */
+/* import_names: a limit is called as its zone; of several limits of one zone the others are called by where they hold too.
+ * A network is called as the variable that it came from. */
 #include "cli/import_model.h"
 
 #define NAME_MAX_ 48u
@@ -78,6 +79,52 @@ static void tell_apart(struct import_model *model, size_t index)
 	}
 }
 
+/* -- networks -- */
+
+static bool name_taken(const struct import_model *model, struct text name)
+{
+	for (size_t i = 0; i < model->network_count; i++)
+		if (text_equal(model->networks[i].name, name))
+			return true;
+	return false;
+}
+
+/* The name of a variable as one of a network; the same list has one name. */
+static void name_network(struct import_model *model, struct import_condition *condition)
+{
+	for (size_t i = 0; i < model->network_count; i++)
+		if (import_same(&model->networks[i].values, &condition->values)) {
+			condition->name = model->networks[i].name;
+			return;
+		}
+	struct text name = condition->name, base;
+	if (name.size > 50)
+		name.size = 50;
+	bool letter = name.size && text_lower(name.data[0]) >= 'a' && text_lower(name.data[0]) <= 'z';
+	base = arena_format(model->arena, "%s%.*s", letter ? "" : "net", (int)name.size, name.data);
+	for (size_t i = 0; i < base.size; i++) {
+		char c = text_lower(base.data[i]);
+		if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'))
+			base = TEXT("network");
+	}
+	condition->name = base;
+	for (unsigned i = 2; name_taken(model, condition->name); i++)
+		condition->name = arena_format(model->arena, "%.*s-%u", (int)base.size, base.data, i);
+	model->networks = arena_grow(model->arena, model->networks, model->network_count,
+				     &model->network_capacity, sizeof *model->networks);
+	model->networks[model->network_count++] = *condition;
+}
+
+static void name_networks(struct import_model *model)
+{
+	for (size_t i = 0; i < model->limit_count; i++) {
+		struct import_zone *zone = model->limits[i].line->zone;
+		for (size_t k = 0; zone && k < zone->key.condition_count; k++)
+			if (zone->key.conditions[k].dimension == IMPORT_IP && model->limits[i].clause_count)
+				name_network(model, &zone->key.conditions[k]);
+	}
+}
+
 void import_names(struct import_model *model)
 {
 	for (size_t i = 0; i < model->limit_count; i++) {
@@ -86,4 +133,5 @@ void import_names(struct import_model *model)
 		model->limits[i].name = name_of(model, i);
 		tell_apart(model, i);
 	}
+	name_networks(model);
 }

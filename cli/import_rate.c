@@ -1,45 +1,79 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* import_rate: rate= of a zone: nginx's own (10r/s, 5r/m, 10), and what weir's limit_req_zone takes besides (100r/h, 10r/5s). */
+/* import_rate: rate= of a zone, as the module reads it (policy/zones.h), in a policy's words. */
 #include "cli/import_model.h"
+#include "policy/zones.h"
 
 static const struct {
-	const char *unit, *word;
-	uint64_t nginx_most; /* of a unit: 1,000 r/s; 0: nginx does not know it */
-} UNITS[] = {{"r/s", "s", 1000}, {"r/m", "min", 60000}, {"r/h", "hour", 0}, {"r/d", "day", 0}};
+	uint64_t seconds;
+	const char *word;
+} UNITS[] = {{604800, "week"}, {86400, "day"}, {3600, "hour"}, {60, "min"}, {1, "s"}};
 
-const char *import_rate(struct import_model *model, struct text text, bool *nginx, const char **why)
+static uint64_t common_divisor(uint64_t a, uint64_t b)
 {
-	size_t digits = 0, many = 0;
-	uint64_t count, every = 1;
-
-	*nginx = false;
-	while (digits < text.size && text.data[digits] >= '0' && text.data[digits] <= '9')
-		digits++;
-	*why = "its rate is no number that a policy can say";
-	if (memchr(text.data, '$', text.size))
-		*why = "its rate is a variable: a policy has no plans yet";
-	if (!import_number((struct text){text.data, digits}, 1000000, &count) || count == 0)
-		return NULL;
-	struct text unit = {text.data + digits, text.size - digits};
-	if (unit.size == 0)
-		unit = TEXT("r/s");
-	/* 10r/5s */
-	while (unit.size > 2 + many && unit.data[2 + many] >= '0' && unit.data[2 + many] <= '9')
-		many++;
-	if (many && (!import_number((struct text){unit.data + 2, many}, 100000, &every) || every == 0))
-		return NULL;
-	for (size_t i = 0; i < sizeof UNITS / sizeof *UNITS; i++) {
-		struct text rest = {unit.data + 2 + many, unit.size - 2 - many};
-		if (unit.size < 3 + many || memcmp(unit.data, "r/", 2) != 0 ||
-		    !text_equal(rest, text_of(UNITS[i].unit + 2)))
-			continue;
-		*why = NULL;
-		*nginx = !many && count <= UNITS[i].nginx_most;
-		return many ? arena_format(model->arena, "%llu/%llu%s", (unsigned long long)count,
-					   (unsigned long long)every, UNITS[i].word)
-				       .data
-			    : arena_format(model->arena, "%llu/%s", (unsigned long long)count, UNITS[i].word)
-				       .data;
+	while (b) {
+		uint64_t rest = a % b;
+		a = b;
+		b = rest;
 	}
-	return NULL;
+	return a;
+}
+
+static const char *written(struct import_model *model, uint64_t count, uint64_t seconds)
+{
+	size_t i = 0;
+	while (seconds % UNITS[i].seconds)
+		i++;
+	uint64_t times = seconds / UNITS[i].seconds;
+	return times == 1
+		       ? arena_format(model->arena, "%llu/%s", (unsigned long long)count, UNITS[i].word).data
+		       : arena_format(model->arena, "%llu/%llu%s", (unsigned long long)count,
+				      (unsigned long long)times, UNITS[i].word)
+				 .data;
+}
+
+/* A bucket of a policy takes so many at once: the same rate in a shorter time. False: not quite the same. */
+static bool shorten(uint64_t *count, uint64_t *seconds)
+{
+	uint64_t divisor = common_divisor(*count, *seconds), whole = *count, times;
+
+	if (*count <= ALGO_BURST_MAX)
+		return true;
+	*count /= divisor;
+	*seconds /= divisor;
+	if (*count <= ALGO_BURST_MAX)
+		return true;
+	/* at most a million a second: a second is left */
+	times = (*count + ALGO_BURST_MAX - 1) / ALGO_BURST_MAX;
+	whole = *count;
+	divisor = *seconds;
+	*seconds /= times;
+	*count = whole * *seconds / divisor;
+	return false;
+}
+
+const char *import_rate(struct import_model *model, struct import_zone *zone, struct text text)
+{
+	uint32_t number;
+	uint64_t period_ns;
+	bool cut;
+
+	if (memchr(text.data, '$', text.size)) {
+		zone->why = "its rate is a variable: a policy has no plans yet";
+		return NULL;
+	}
+	if (!zones_rate(text, &number, &period_ns, &zone->nginx, &cut)) {
+		zone->why = "its rate is no number that a policy can say";
+		return NULL;
+	}
+	uint64_t count = number, seconds = period_ns / UINT64_C(1000000000);
+	bool same = shorten(&count, &seconds);
+	const char *rate = written(model, count, seconds);
+	if (cut)
+		import_note(model, IMPORT_DIFFERS, zone->place, "a rate is at most 1,000,000 a second");
+	if (!same)
+		import_note(model, IMPORT_DIFFERS, zone->place,
+			    "'%.*s' is %s in the policy, which is a little less", (int)text.size, text.data,
+			    rate);
+	zone->why = NULL;
+	return rate;
 }

@@ -111,12 +111,8 @@ static void read_http(struct import_model *model, const struct conf_directive *h
 static void read_stream(struct import_model *model, const struct conf_directive *block)
 {
 	for (const struct conf_directive *d = block->children; d; d = d->next) {
-		if (conf_is(d, "limit_conn")) {
-			model->out->lines++;
-			import_note(model, IMPORT_LOST, d->place,
-				    "`%s`: it stands in stream{}; weir counts HTTP requests",
-				    import_written(model, d));
-		}
+		if (conf_is(d, "limit_conn"))
+			import_drop_alone(model, d, "it stands in stream{}; weir counts HTTP requests");
 		if (d->block)
 			read_stream(model, d);
 	}

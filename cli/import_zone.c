@@ -15,6 +15,8 @@ void import_zone(struct import_model *model, const struct conf_directive *direct
 	struct import_zone *zone = arena_alloc(model->arena, sizeof *zone);
 	bool req = conf_is(directive, "limit_req_zone");
 	struct text value;
+	unsigned names = 0;
+	bool rated = false;
 
 	zone->kind = req ? IMPORT_REQ : IMPORT_CONN;
 	zone->place = directive->place;
@@ -28,11 +30,13 @@ void import_zone(struct import_model *model, const struct conf_directive *direct
 	for (size_t i = 2; i < directive->count; i++) {
 		struct text word = directive->words[i];
 		if (import_begins(word, "zone=", &value)) {
+			names++;
 			const char *colon = memchr(value.data, ':', value.size);
 			zone->name = (struct text){value.data,
 						   colon ? (size_t)(colon - value.data) : value.size};
 		} else if (req && import_begins(word, "rate=", &value)) {
-			zone->rate = import_rate(model, value, &zone->nginx, &zone->why);
+			rated = true;
+			zone->rate = import_rate(model, zone, value);
 		} else if (text_equal(word, TEXT("sync"))) {
 			import_note(model, IMPORT_DIFFERS, zone->place,
 				    "zone '%.*s': `sync`: a policy counts on one machine",
@@ -42,6 +46,9 @@ void import_zone(struct import_model *model, const struct conf_directive *direct
 				    (int)(word.size < 80 ? word.size : 80), word.data);
 		}
 	}
+	/* nginx wants three words, and takes zone= twice for them: then this is the rate */
+	if (req && !rated && names > 1)
+		zone->rate = import_rate(model, zone, TEXT("1r/s"));
 	zone->next = model->zones;
 	model->zones = zone;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* nginx_conf: any text is either no nginx configuration, or becomes a policy without errors, and no limit of it is lost unsaid. */
+/* nginx_conf: any text is either no nginx configuration, or becomes a policy without errors, and every limit of it is carried over or dropped with a remark. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/import.h"
 #include "policy/policy.h"
+#include "tests/cli/import_fate.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -23,8 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct policy_options options = {
 			.path = "policy.yaml", .text = import.policy, .wall = 1780272000};
 		policy_load(&options, &policy);
-		if (policy.errors || import.carried > import.lines ||
-		    (import.carried < import.lines && !import.lost))
+		if (policy.errors || !fate_is_told(&import))
 			abort();
 		policy_free(&policy);
 	}

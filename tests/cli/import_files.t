@@ -74,7 +74,7 @@ r = imported(GOOD, "--out", f"{dir}/none/policy.yaml")
 is_((r.returncode, r.stderr), (3, f"weir: cannot write {dir}/none/policy.yaml: No such file or directory\n"), "a folder that is not there")
 is_(sorted(f for f in os.listdir(dir) if "new" in f), [], "nothing is left beside")
 d = json.loads(imported(GOOD, "--json").stdout)
-is_((d["policy"], d["limits"], d["carried"], d["lost"], d["remarks"], d["out"]), (text, 1, 1, 0, [], None), "--json: the policy inside")
+is_(d, {"policy": text, "out": None, "limits": 1, "lines": 1, "carried": 1, "dropped": 0, "lost": 0, "remarks": []}, "--json: the policy inside")
 
 # a page that can be read is the policy's own
 os.mkdir(f"{dir}/www")

@@ -1,60 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* import_read: one import from beginning to end. */
+/* import_run: one import from beginning to end. */
 #include <stdlib.h>
 
 #include "cli/import_model.h"
-
-static bool same_texts(const struct import_texts *a, const struct import_texts *b)
-{
-	for (size_t i = 0; i < a->count && a->count == b->count; i++)
-		if (!text_equal(a->items[i], b->items[i]))
-			return false;
-	return a->count == b->count;
-}
-
-static bool name_taken(const struct import_model *model, struct text name)
-{
-	for (size_t i = 0; i < model->network_count; i++)
-		if (text_equal(model->networks[i].name, name))
-			return true;
-	return false;
-}
-
-/* The name of a variable as one of a network; the same list has one name. */
-static void name_network(struct import_model *model, struct import_condition *condition)
-{
-	for (size_t i = 0; i < model->network_count; i++)
-		if (same_texts(&model->networks[i].values, &condition->values)) {
-			condition->name = model->networks[i].name;
-			return;
-		}
-	struct text name = condition->name, base;
-	if (name.size > 50)
-		name.size = 50;
-	bool letter = name.size && text_lower(name.data[0]) >= 'a' && text_lower(name.data[0]) <= 'z';
-	base = arena_format(model->arena, "%s%.*s", letter ? "" : "net", (int)name.size, name.data);
-	for (size_t i = 0; i < base.size; i++) {
-		char c = text_lower(base.data[i]);
-		if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'))
-			base = TEXT("network");
-	}
-	condition->name = base;
-	for (unsigned i = 2; name_taken(model, condition->name); i++)
-		condition->name = arena_format(model->arena, "%.*s-%u", (int)base.size, base.data, i);
-	model->networks = arena_grow(model->arena, model->networks, model->network_count,
-				     &model->network_capacity, sizeof *model->networks);
-	model->networks[model->network_count++] = *condition;
-}
-
-static void name_networks(struct import_model *model)
-{
-	for (size_t i = 0; i < model->limit_count; i++) {
-		struct import_zone *zone = model->limits[i].line->zone;
-		for (size_t k = 0; zone && k < zone->key.condition_count; k++)
-			if (zone->key.conditions[k].dimension == IMPORT_IP && model->limits[i].clause_count)
-				name_network(model, &zone->key.conditions[k]);
-	}
-}
 
 /* What weir sees otherwise than nginx in servers where paths decide. */
 static void tell_ways(struct import_model *model)
@@ -127,7 +75,6 @@ static void understand(struct import_model *model, const struct conf_directive *
 	for (uint32_t i = 0; i < model->limit_count; i++)
 		import_where_it_holds(model, i);
 	import_names(model);
-	name_networks(model);
 	import_pages(model);
 	tell_ways(model);
 	model->out->policy = import_emit(model);
