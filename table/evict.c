@@ -14,6 +14,7 @@
 
 #include "table/hold.h"
 #include "table/log_ring.h"
+#include "table/quota.h"
 
 uint64_t evict_end(const struct algo_numbers *numbers, uint64_t w1)
 {
@@ -54,8 +55,10 @@ wide evict_worth(const struct algo_numbers *numbers, uint64_t w1, uint64_t now)
 	return (wide)(used * used) * (end > now ? end - now : 1); /* at most 2^64 * 2^64 */
 }
 
-bool evict_choose(struct table *table, struct slot_pair *pair, uint64_t now, struct evict_victim *out)
+bool evict_choose(struct table *table, struct slot_pair *pair, const struct ledger_row *mine, uint64_t now,
+		  struct evict_victim *out)
 {
+	unsigned quotas = 0;
 	wide least = 0;
 	out->slot = NULL;
 	for (unsigned i = 0; i < LAYOUT_WAYS; i++) {
@@ -65,6 +68,8 @@ bool evict_choose(struct table *table, struct slot_pair *pair, uint64_t now, str
 		enum evict_kind kind = evict_judge(table, row, w0, w1, now);
 		if (kind == EVICT_NEVER || (out->slot && kind > out->kind))
 			continue;
+		if (kind == EVICT_LIVE)
+			quotas |= quota_of(row);
 		wide rank = kind == EVICT_LIVE ? evict_worth(&row->numbers, w1, now) : 0;
 		if (out->slot && kind == out->kind && rank >= least)
 			continue;
@@ -73,5 +78,7 @@ bool evict_choose(struct table *table, struct slot_pair *pair, uint64_t now, str
 		if (kind == EVICT_EMPTY)
 			break;
 	}
+	if (__builtin_expect(quotas && out->kind == EVICT_LIVE, 0))
+		quota_choose(table, pair, mine, now, out);
 	return !recall_stale(table);
 }

@@ -34,8 +34,10 @@ struct evict_victim {
 	enum evict_kind kind;
 };
 
-/* The best victim of the pair, as read at one moment; out->slot is NULL if there is none. False: the ledger moved on
- * meanwhile, begin again. */
-bool evict_choose(struct table *table, struct slot_pair *pair, uint64_t now, struct evict_victim *out);
+/* The best victim of the pair for a newcomer of the row `mine`, as read at one moment; out->slot is NULL if there is none.
+ * Where nothing but live entries is left, and some have a quota, quota.h says which. False: the ledger moved on meanwhile,
+ * begin again. */
+bool evict_choose(struct table *table, struct slot_pair *pair, const struct ledger_row *mine, uint64_t now,
+		  struct evict_victim *out);
 
 #endif

@@ -29,7 +29,7 @@ bool table_peek_room(struct table *table, const struct table_key *key, uint32_t 
 		enum probe_found found = probe_find(table, pair, slot_tag(key), row, mine, t, &at);
 		if (found == PROBE_FOUND)
 			break;
-		if (found == PROBE_ABSENT && evict_choose(table, pair, t->now, &victim))
+		if (found == PROBE_ABSENT && evict_choose(table, pair, mine, t->now, &victim))
 			return victim.slot && (victim.kind != EVICT_LIVE || full_wants(mine) == TABLE_EVICT);
 	}
 	return true;

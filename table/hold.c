@@ -11,6 +11,7 @@
 
 #include "algo/step.h"
 #include "table/log.h"
+#include "table/quota.h"
 
 #define TRIES	  1024u
 #define WAITS	  64u /* looks at one who is still finding out, before one goes without */
@@ -249,6 +250,9 @@ static enum cell_stored reach(struct table *table, const struct table_key *key, 
 		return CELL_CHANGED;
 	*had = there && is_own(table, cell.w1) ? hold_units(cell.w1) : 0; /* another owner's is nobody's */
 	if (units > HOLD_UNITS_MAX - *had)
+		return CELL_NO_ROOM;
+	/* I18: whether the cell is new or lies there empty, which would let one key after the other fill the pair. */
+	if (*had == 0 && !quota_may_hold(table, slot_pair(table, &derived), mine, now))
 		return CELL_NO_ROOM;
 	/* I13: seen by everybody before we look at them. */
 	return cell_store(table, &derived, true, row, mine, &cell, own_data(table, *had + units, true), now);

@@ -60,7 +60,7 @@ static enum insert_made take(struct table *table, struct slot_pair *pair, uint64
 			     struct insert_claim *out)
 {
 	struct evict_victim victim;
-	if (!evict_choose(table, pair, now, &victim))
+	if (!evict_choose(table, pair, mine, now, &victim))
 		return INSERT_AGAIN;
 	if (!victim.slot)
 		return INSERT_FULL;
@@ -72,7 +72,8 @@ static enum insert_made take(struct table *table, struct slot_pair *pair, uint64
 	if (victim.kind == EVICT_LIVE && full_wants(mine) != TABLE_EVICT && !table->settling)
 		return INSERT_FULL;
 	*out = (struct insert_claim){victim.slot, tag | row, fresh_claim(table)};
-	/* I3: the claim holds nothing, so a death from here on costs nobody anything. */
+	/* I3: the claim holds nothing, so a death from here on costs nobody anything. I18: from the very words by which
+	 * it was the one to go; what the other ways hold may have changed since. */
 	if (!atomic_cas_pair(&victim.slot->w0, victim.w0, victim.w1, out->w0, out->w1))
 		return INSERT_AGAIN;
 	if (victim.kind == EVICT_RECOVERED)

@@ -74,7 +74,7 @@ enum weir_error ledger_row_for(struct table *table, uint64_t identity, const str
 	struct ledger_writer *writer = table->ledger.writer;
 	if (!writer)
 		return table->read_only ? WEIR_READ_ONLY : WEIR_BUSY;
-	if (!algo_valid(numbers) || flags > TABLE_DENY || generation == 0)
+	if (!algo_valid(numbers) || !ledger_flags_valid(flags) || generation == 0)
 		return WEIR_BAD_POLICY;
 
 	uint32_t known = ledger_index_find(writer, identity);

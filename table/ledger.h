@@ -17,13 +17,23 @@ struct ledger_row {	     /* 64 bytes, a file format */
 	uint64_t identity;   /* of namespace, limit name, rate unit and key spec: who the counter is */
 	uint32_t generation; /* of the publication that added the row; higher wins (T2) */
 	uint16_t stat;	     /* index of its limit's statistics, below TABLE_STAT_COUNT; 0: shared */
-	uint16_t flags;	     /* LEDGER_FULL_*, others 0 */
+	uint16_t flags;	     /* LEDGER_FULL_*, LEDGER_QUOTA_*, others 0 */
 	struct algo_numbers numbers;
 	uint32_t plan;	/* reserved: 0 */
 	uint32_t check; /* of the other 60 bytes */
 };
 
-#define LEDGER_FULL_MASK 3u /* enum table_full */
+#define LEDGER_FULL_MASK   3u /* enum table_full */
+#define LEDGER_QUOTA_SHIFT 4  /* bits 4..7: ways of a pair that others leave it (quota.h), 1..8; 0: none */
+#define LEDGER_QUOTA_MAX   15u
+#define LEDGER_QUOTA(ways) ((uint16_t)((ways) << LEDGER_QUOTA_SHIFT))
+
+/* Flags that mean something: nothing else is written. */
+static inline bool ledger_flags_valid(uint32_t flags)
+{
+	return (flags & LEDGER_FULL_MASK) <= TABLE_DENY && flags >> LEDGER_QUOTA_SHIFT <= 8 &&
+	       (flags & ~(LEDGER_FULL_MASK | LEDGER_QUOTA_MAX << LEDGER_QUOTA_SHIFT)) == 0;
+}
 
 /* One publisher at a time (flock on the ledger file). Waits at most `timeout_ms`. WEIR_NOT_FOUND: another table has
  * taken this one's place (table_replaced): open that. */
@@ -32,7 +42,7 @@ void ledger_unlock(struct table *table);
 
 /* The row for these numbers: the newest row of this identity if its numbers and flags are the same, else a new
  * one with `generation` (from 1). Under ledger_lock, else WEIR_BUSY; WEIR_BAD_POLICY: numbers that algo did
- * not make. `limit_name` names the statistics entry (limits that share a name share it); truncated to
+ * not make, flags that mean nothing. `limit_name` names the statistics entry (limits that share a name share it); truncated to
  * LEDGER_NAME_MAX - 1. */
 enum weir_error ledger_row_for(struct table *table, uint64_t identity, const struct algo_numbers *numbers,
 			       uint16_t flags, const char *limit_name, uint32_t generation, uint32_t *row);

@@ -22,7 +22,7 @@
 static bool believable(const struct snapshot_row *row)
 {
 	return row->row != TABLE_ROW_NONE && row->row <= LEDGER_ROW_MAX && row->generation > 0 &&
-	       row->generation <= SNAPSHOT_GENERATION_MAX && row->flags <= TABLE_DENY &&
+	       row->generation <= SNAPSHOT_GENERATION_MAX && ledger_flags_valid(row->flags) &&
 	       memchr(row->limit, '\0', sizeof row->limit) && algo_valid(&row->numbers);
 }
 
