@@ -55,19 +55,27 @@ static int compile(struct build *build)
 			   : out_failure_cure(WEIR_SYSTEM, "the module could not be built", NEEDED);
 }
 
+/* By hand: copy_file_range does not reach from one file system into another. */
+static bool copy(int source, int target)
+{
+	char piece[65536];
+	ssize_t size;
+	while ((size = read(source, piece, sizeof piece)) > 0)
+		for (ssize_t at = 0, n; at < size; at += n)
+			if ((n = write(target, piece + at, (size_t)(size - at))) < 0)
+				return false;
+	return size == 0;
+}
+
 /* Beside its place, then renamed: a running nginx keeps the file that it has mapped. */
 static bool put(const char *from, const char *to)
 {
 	char fresh[PLACE_MAX + 8];
-	struct stat st;
 	int source = open(from, O_RDONLY | O_CLOEXEC), target = -1;
 	snprintf(fresh, sizeof fresh, "%s.new", to);
-	bool good = source >= 0 && fstat(source, &st) == 0 && (unlink(fresh) == 0 || errno == ENOENT) &&
+	bool good = source >= 0 && (unlink(fresh) == 0 || errno == ENOENT) &&
 		    (target = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644)) >= 0;
-	off_t at = 0;
-	while (good && at < st.st_size)
-		good = copy_file_range(source, &at, target, NULL, (size_t)(st.st_size - at), 0) > 0;
-	good = good && fsync(target) == 0 && rename(fresh, to) == 0;
+	good = good && copy(source, target) && fsync(target) == 0 && rename(fresh, to) == 0;
 	int error = errno;
 	if (source >= 0)
 		close(source);
