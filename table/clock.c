@@ -16,6 +16,7 @@
 #include "table/clock.h"
 
 #define SECOND	 CLOCK_SECOND
+#define MS_NS	 1000000
 #define BEGIN_NS (UINT64_C(1) << 40) /* 18 minutes: far from 0, so that early times subtract without care */
 #define LOCK_AT	 (offsetof(struct layout_header, clock))
 
@@ -73,7 +74,10 @@ void clock_begin(struct layout_header *header)
 {
 	struct layout_clock *clock = &header->clock;
 	boot_id(clock->boot);
-	clock->offset = (int64_t)BEGIN_NS - (read_clock(CLOCK_BOOTTIME) - namespace_shift());
+	int64_t offset = (int64_t)BEGIN_NS - (read_clock(CLOCK_BOOTTIME) - namespace_shift());
+	/* Whole ms, rounded up: then a ms of table time is one of the kernel's, as nginx counts them (algo/limit_req.h). */
+	int64_t over = (offset % MS_NS + MS_NS) % MS_NS;
+	clock->offset = offset + (over ? MS_NS - over : 0);
 	clock->stamp = BEGIN_NS;
 	clock->wall = (uint64_t)read_clock(CLOCK_REALTIME);
 }
