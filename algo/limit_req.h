@@ -69,6 +69,16 @@ static inline bool limit_req_asks(const struct algo_numbers *n)
 {
 	return n->align == ALGO_CLOCK_NS && n->scale == 0;
 }
+/* Numbers of one request, whose askers may have any burst, also at times when nobody says it: what their word owes may be
+ * far beyond the capacity and is believed all the same (table/snapshot_judge.c). No others let wait for all of it. */
+static inline void limit_req_let_ask(struct algo_numbers *n)
+{
+	n->at_once = n->capacity;
+}
+static inline bool limit_req_asks_burst(const struct algo_numbers *n)
+{
+	return n->capacity && n->at_once == n->capacity;
+}
 uint64_t limit_req_window_ns(const struct algo_numbers *n);
 bool limit_req_valid(const struct algo_numbers *n);
 

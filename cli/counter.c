@@ -28,6 +28,22 @@ json_t *counter_name_json(const struct live *live, const struct flow_hit *hit)
 			 WHAT[counter->what]);
 }
 
+/* Of what a variable says nobody knows the figures that follow from it. */
+static void varied(json_t *out, const struct image_counter *counter, const struct table_look *look,
+		   const struct algo_report *now, const struct live *live)
+{
+	json_t *by = json_array();
+	if (counter->asker & IMAGE_ASKER_RATE)
+		json_array_append_new(by, json_string("rate"));
+	if (counter->asker & IMAGE_ASKER_BURST)
+		json_array_append_new(by, json_string("burst"));
+	json_object_set_new(out, "by_variable", by);
+	if (!(counter->asker & IMAGE_ASKER_RATE)) /* in thousandths of a request */
+		add(out, "used",
+		    (algo_excess(&look->numbers, look->state, live->now.now, false) + 999) / 1000);
+	json_object_set_new(out, "full_ns", duration(now->full_ns));
+}
+
 json_t *counter_json(const struct live *live, const struct flow *flow, const struct flow_hit *hit)
 {
 	const struct image_counter *counter = image_counter_at(live->image, hit->counter);
@@ -47,6 +63,10 @@ json_t *counter_json(const struct live *live, const struct flow *flow, const str
 	else
 		table_peek(live->table, &hit->key, counter->row, &live->now, cost, &look);
 	table_describe(&look, &live->now, cost, false, &now);
+	if (counter->asker) {
+		varied(out, counter, &look, &now, live);
+		return out;
+	}
 	json_object_update_new(out, json_pack("{s:b, s:I, s:I, s:I, s:o, s:o}", "fits", look.allowed, "limit",
 					      (json_int_t)now.limit, "remaining", (json_int_t)now.remaining,
 					      "cost", (json_int_t)cost, "wait_ns", duration(now.wait_ns),
@@ -96,6 +116,12 @@ const char *counter_words(const json_t *counter, char *out, size_t size)
 		if (number(counter, "queue"))
 			snprintf(out + used, size - (size_t)used, ", %llu of %llu waiting",
 				 number(counter, "waiting"), number(counter, "queue"));
+	} else if (json_object_get(counter, "by_variable")) {
+		if (json_object_get(counter, "used"))
+			snprintf(out, size, "%llu used, burst by variable", number(counter, "used"));
+		else
+			snprintf(out, size, "%s, rate by variable",
+				 number(counter, "full_ns") ? "in use" : "nothing used");
 	} else {
 		used = snprintf(out, size, "%llu of %llu%s left", number(counter, "remaining"), limit,
 				is(counter, "total") ? " KiB" : "");

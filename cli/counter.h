@@ -11,7 +11,8 @@
 /* {name, what, fits, limit, remaining, cost, wait_ns, full_ns}: before a request of that cost at live->now; the
  * last two null: never. `what`: "rate", "concurrent", "bandwidth" (which counts nothing: {name, what, bytes_per_s,
  * free_bytes}) or "total" (in KiB; and bytes_per_s). With `held`: what is reserved or in flight; with a queue, `queue`
- * and how many are `waiting` in it. `flow`: at the same moment, with the hit's key. */
+ * and how many are `waiting` in it. Where a variable says burst or rate of a zone: {name, what,
+ * by_variable: ["rate", "burst"], full_ns}, and of a rate that is known how many requests are `used`. `flow`: at the same moment, with the hit's key. */
 json_t *counter_json(const struct live *live, const struct flow *flow, const struct flow_hit *hit);
 /* {name, what}: of a hit without a key. */
 json_t *counter_name_json(const struct live *live, const struct flow_hit *hit);

@@ -60,7 +60,8 @@ static bool remembers(const struct image *image)
 {
 	for (uint32_t i = 0; i < image->counters.count; i++) {
 		const struct image_counter *counter = image_counter_at(image, i);
-		if (counter->what == IMAGE_RATE && algo_window_ns(&counter->numbers) > UINT64_C(60000000000))
+		if (counter->asker || (counter->what == IMAGE_RATE &&
+				       algo_window_ns(&counter->numbers) > UINT64_C(60000000000)))
 			return true;
 	}
 	return false;

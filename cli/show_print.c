@@ -112,7 +112,7 @@ static void print_key(const json_t *counters)
 		printf("\n%s%s%s%s: %s", get(counter, "name"), *get(counter, "as") ? " (" : "",
 		       get(counter, "as"), *get(counter, "as") ? ")" : "",
 		       counter_words(counter, words, sizeof words));
-		if (counter_has_time(counter) && !json_is_true(json_object_get(counter, "fits")))
+		if (counter_has_time(counter) && json_is_false(json_object_get(counter, "fits")))
 			printf(json_is_null(wait) ? ", the next one never fits" : ", the next one fits in %s",
 			       out_duration((uint64_t)json_integer_value(wait), text, sizeof text));
 		if (counter_has_time(counter) && (json_is_null(full) || json_integer_value(full) > 0))

@@ -73,7 +73,7 @@ struct image_span compile_counters(struct compiler *c, const struct model_limit 
 			.window_ns = rate->what == IMAGE_RATE || rate->what == IMAGE_TOTAL
 					     ? algo_window_ns(&rate->numbers)
 					     : 0,
-			.capacity = model_capacity(&rate->numbers),
+			.capacity = rate->most ? rate->most : model_capacity(&rate->numbers),
 			.what = rate->what,
 			.queue = rate->queue,
 			.wait_ns = rate->wait_ns,
@@ -81,6 +81,7 @@ struct image_span compile_counters(struct compiler *c, const struct model_limit 
 			.free_bytes = rate->free_bytes,
 			.zone = builder_text(&c->builder, rate->zone),
 			.written = builder_text(&c->builder, rate->written),
+			.asker = rate->asker,
 		};
 
 		((struct image_counter *)builder_at(&c->builder, span.offset))[i] = counter;

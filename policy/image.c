@@ -234,7 +234,8 @@ static bool check_counters(struct reader *r, uint32_t number)
 	for (uint32_t i = 0; i < limit->counters.count; i++)
 		if (counters[i].limit != number || !check_what(&counters[i]) ||
 		    !check_shown(r, counters[i].name) || !check_shown(r, counters[i].zone) ||
-		    !check_shown(r, counters[i].written))
+		    !check_shown(r, counters[i].written) ||
+		    counters[i].asker > (IMAGE_ASKER_RATE | IMAGE_ASKER_BURST))
 			return unsound(r, "a counter is damaged");
 	return true;
 }

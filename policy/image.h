@@ -152,6 +152,8 @@ struct image_key_part {
 #define IMAGE_BYTES_MAX (UINT64_C(1) << 40)
 #define IMAGE_TOTAL_MAX (UINT64_C(1000000) * 1024) /* a bucket takes a million KiB a second */
 enum image_what { IMAGE_RATE, IMAGE_CONCURRENT, IMAGE_BANDWIDTH, IMAGE_TOTAL };
+#define IMAGE_ASKER_RATE  1u
+#define IMAGE_ASKER_BURST 2u
 struct image_counter { /* one rate of one limit, or its concurrency, or its bandwidth */
 	uint64_t identity;
 	uint32_t row; /* ledger row; patched at publication, TABLE_ROW_NONE before */
@@ -170,7 +172,8 @@ struct image_counter { /* one rate of one limit, or its concurrency, or its band
 	struct image_text zone; /* whose clocks a calendar follows: "Europe/Berlin"; empty: UTC */
 	uint32_t
 		queue_row; /* ledger row of the places in the queue; patched at publication, none without a queue */
-	uint32_t pad;
+	uint32_t
+		asker; /* zones: mask of what a variable says of each request; then the row's numbers do not */
 	struct image_text
 		written; /* zones: the rate as nginx.conf has it ("2r/s", "$plan_rate"); else empty */
 };

@@ -62,6 +62,8 @@ struct model_rate {
 	uint64_t wait_ns, bytes_per_s, free_bytes;
 	struct text zone;    /* a calendar's, "" UTC */
 	struct text written; /* as in image_counter */
+	uint32_t asker;	     /* as there */
+	uint32_t most;	     /* its capacity, if that is not the numbers'; else 0 */
 };
 
 struct model_limit {

@@ -85,23 +85,28 @@ struct teller {
 	const char *noun; /* "limit", or nginx's word */
 	const bool *known;
 	struct publish_report *report;
+	bool anew; /* the lines told in this round: first those about counters that begin anew, then the others */
 	size_t used;
-	unsigned left_out;
+	unsigned left_out, anew_left_out;
 };
 
-static void __attribute__((format(printf, 2, 3))) tell(struct teller *t, const char *format, ...)
+static void __attribute__((format(printf, 3, 4))) tell(struct teller *t, bool anew, const char *format, ...)
 {
 	char line[400];
 	size_t size;
 	va_list arguments;
 
+	if (anew != t->anew)
+		return;
+	t->report->anew += anew;
 	va_start(arguments, format);
 	vsnprintf(line, sizeof line, format, arguments);
 	va_end(arguments);
 	size = strlen(line);
-	/* the last 32 bytes are for "and N more" */
-	if (t->left_out > 0 || t->used + 1 + size > sizeof t->report->words - 32) {
+	/* the last bytes are for "and N more" */
+	if (t->left_out > 0 || t->used + 1 + size > sizeof t->report->words - 64) {
 		t->left_out++;
+		t->anew_left_out += anew;
 		return;
 	}
 	t->used += (size_t)snprintf(t->report->words + t->used, sizeof t->report->words - t->used, "%s%s",
@@ -116,7 +121,7 @@ static void tell_pace(struct teller *t, const struct image *image, struct text l
 	char words[SPOKEN_MAX];
 
 	spoken_counter(image, pace, words);
-	tell(t, "%s '%.*s': %s from now on", t->noun, SHOW(limit), words);
+	tell(t, false, "%s '%.*s': %s from now on", t->noun, SHOW(limit), words);
 }
 
 /* A log remembers admissions, the others a share: neither can be made out of the other (algo_convert). */
@@ -136,11 +141,23 @@ static void tell_zone(struct teller *t, const struct image *old, const struct im
 				: "its counters begin anew";
 
 	if (before->key_identity != limit->key_identity)
-		tell(t, "zone '%.*s': its key was %.*s and is %.*s: %s", SHOW(name), SHOW(from), SHOW(to),
-		     end);
+		tell(t, !again, "zone '%.*s': its key was %.*s and is %.*s: %s", SHOW(name), SHOW(from),
+		     SHOW(to), end);
 	else
-		tell(t, "zone '%.*s' counts %s now: %s", SHOW(name),
+		tell(t, !again, "zone '%.*s' counts %s now: %s", SHOW(name),
 		     counter->what == IMAGE_CONCURRENT ? "connections" : "requests", end);
+}
+
+/* The same of a limit, of which a rate may have been added to others. */
+static void tell_limit(struct teller *t, const struct image_limit *before, const struct image_limit *limit,
+		       struct text name, bool again, bool all)
+{
+	bool key = before->key_identity != limit->key_identity, anew = !again && (key || all);
+
+	tell(t, anew, "limit '%.*s': its %s changed: %s", SHOW(name), key ? "key" : "list of rates",
+	     again  ? "its counters of that time go on where they have not faded"
+	     : anew ? "new counters start"
+		    : "new counters start for those that were not there");
 }
 
 static void tell_fresh(struct teller *t, const struct side *old, const struct image *image,
@@ -156,7 +173,7 @@ static void tell_fresh(struct teller *t, const struct side *old, const struct im
 		const struct image_counter *was = find_counter(old, counters[i].identity);
 		struct text counter = image_text(image, counters[i].name), former;
 		char from[SPOKEN_MAX], to[SPOKEN_MAX];
-		bool other;
+		bool other, anew;
 
 		if (!was) { /* a bandwidth counts nothing that could start */
 			if (counters[i].what == IMAGE_BANDWIDTH) {
@@ -169,36 +186,32 @@ static void tell_fresh(struct teller *t, const struct side *old, const struct im
 		}
 		former = image_text(old->image, image_limit_at(old->image, was->limit)->name);
 		if (!text_equal(former, name))
-			tell(t, "%s '%.*s' was '%.*s': its counters go on", t->noun, SHOW(name),
+			tell(t, false, "%s '%.*s' was '%.*s': its counters go on", t->noun, SHOW(name),
 			     SHOW(former));
 		other = memcmp(&was->numbers, &counters[i].numbers, sizeof was->numbers) != 0;
+		anew = other && begins_anew(&was->numbers, &counters[i].numbers);
 		t->report->converted += other;
 		spoken_counter(old->image, was, from);
 		spoken_counter(image, &counters[i], to);
 		if (other || strcmp(from, to) != 0)
-			tell(t, "%s '%.*s': %s -> %s%s", t->noun, SHOW(counter), from, to,
-			     !other						? ""
-			     : begins_anew(&was->numbers, &counters[i].numbers) ? ": its counters begin anew"
-										: ", counters carried over");
+			tell(t, anew, "%s '%.*s': %s -> %s%s", t->noun, SHOW(counter), from, to,
+			     !other ? ""
+			     : anew ? ": its counters begin anew"
+				    : ", counters carried over");
 	}
 	t->report->started += started;
 	if ((started == 0 && !pace) || !old->image)
 		return;
 	if (!before)
-		tell(t, "%s '%.*s' is %s", t->noun, SHOW(name),
+		tell(t, false, "%s '%.*s' is %s", t->noun, SHOW(name),
 		     again ? "back: those of its counters that have not faded go on" : "new");
 	else if (started == 0)
 		tell_pace(t, image, name, pace);
 	else if (image->kind == IMAGE_OF_ZONES)
 		tell_zone(t, old->image, before, image, limit, again > 0);
 	else
-		tell(t, "limit '%.*s': its %s changed: %s", SHOW(name),
-		     before->key_identity != limit->key_identity ? "key" : "list of rates",
-		     again ? "its counters of that time go on where they have not faded"
-		     : before->key_identity != limit->key_identity ||
-				     started + (pace != NULL) == limit->counters.count
-			     ? "new counters start"
-			     : "new counters start for those that were not there");
+		tell_limit(t, before, limit, name, again > 0,
+			   started + (pace != NULL) == limit->counters.count);
 }
 
 static void tell_dropped(struct teller *t, const struct side *old, const struct side *fresh)
@@ -217,9 +230,18 @@ static void tell_dropped(struct teller *t, const struct side *old, const struct 
 			t->report->dropped += counters[k].what != IMAGE_BANDWIDTH;
 		}
 		if (gone == limit->counters.count && !find_limit(fresh, name))
-			tell(t, "%s '%.*s' is gone%s", t->noun, SHOW(name),
+			tell(t, false, "%s '%.*s' is gone%s", t->noun, SHOW(name),
 			     paced == gone ? "" : "; its counters fade");
 	}
+}
+
+static void tell_all(struct teller *t, const struct side *before, const struct side *after)
+{
+	t->report->converted = t->report->started = t->report->dropped = 0;
+	for (uint32_t i = 0; i < after->image->limits.count; i++)
+		tell_fresh(t, before, after->image, image_limit_at(after->image, i));
+	if (before->image)
+		tell_dropped(t, before, after);
 }
 
 void publish_tell(const bool *known, const struct image *old, const struct image *fresh,
@@ -229,17 +251,21 @@ void publish_tell(const bool *known, const struct image *old, const struct image
 	struct teller t = {.noun = zones ? "zone" : "limit", .known = known, .report = report};
 	struct side before = {0}, after = {0};
 
-	report->converted = report->started = report->dropped = 0;
+	report->anew = 0;
 	report->words[0] = 0;
 	if (side_init(&before, old) && side_init(&after, fresh)) {
 		if (!old)
-			tell(&t, "the first %s of this table: %u %s%s", zones ? "publication" : "policy",
-			     fresh->limits.count, t.noun, fresh->limits.count == 1 ? "" : "s");
-		for (uint32_t i = 0; i < fresh->limits.count; i++)
-			tell_fresh(&t, &before, fresh, image_limit_at(fresh, i));
-		if (old)
-			tell_dropped(&t, &before, &after);
-		if (t.left_out > 0)
+			tell(&t, false, "the first %s of this table: %u %s%s",
+			     zones ? "publication" : "policy", fresh->limits.count, t.noun,
+			     fresh->limits.count == 1 ? "" : "s");
+		t.anew = true;
+		tell_all(&t, &before, &after);
+		t.anew = false;
+		tell_all(&t, &before, &after);
+		if (t.anew_left_out > 0)
+			snprintf(report->words + t.used, sizeof report->words - t.used,
+				 "\nand %u more, %u of which begin anew", t.left_out, t.anew_left_out);
+		else if (t.left_out > 0)
 			snprintf(report->words + t.used, sizeof report->words - t.used, "\nand %u more",
 				 t.left_out);
 	}

@@ -182,6 +182,8 @@ static void speak_zone(const struct image *image, const struct image_counter *co
 	if (counter->what == IMAGE_CONCURRENT)
 		snprintf(out, SPOKEN_MAX, "%u connection%s at the same time", counter->capacity,
 			 counter->capacity == 1 ? "" : "s");
+	else if (counter->asker & IMAGE_ASKER_BURST)
+		snprintf(out, SPOKEN_MAX, "%.*s, burst by variable", size, written.data);
 	else if (counter->capacity > 1)
 		snprintf(out, SPOKEN_MAX, "%.*s, burst %u", size, written.data, counter->capacity - 1);
 	else

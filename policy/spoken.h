@@ -24,7 +24,7 @@ uint64_t spoken_period_ns(const struct algo_numbers *numbers);
 /* "1.5 MiB", "500 KB", "1234 B": exact. */
 void spoken_bytes(uint64_t bytes, char *out);
 /* "100 per minute", "100 per minute, burst 20", "2 per second, queue 5", "2 per second as nginx counts, queue 5", "1000 per day in windows",
- * "1000 per day in windows (Europe/Berlin)", "2 at the same time, queue 5", "1 MiB/s per response"; of zones "2r/s, burst 5",
+ * "1000 per day in windows (Europe/Berlin)", "2 at the same time, queue 5", "1 MiB/s per response"; of zones "2r/s, burst 5", "2r/s, burst by variable",
  * "10 connections at the same time". */
 void spoken_counter(const struct image *image, const struct image_counter *counter, char *out);
 

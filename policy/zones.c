@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "algo/limit_req.h"
 #include "policy/compile.h"
 #include "policy/place.h"
 #include "policy/publish.h"
@@ -33,13 +34,27 @@ static struct text shown(struct arena *arena, struct text text)
 	return (struct text){out, used};
 }
 
-static bool rate_numbers(const struct zone_spec *zone, struct algo_numbers *out)
+static uint32_t asker(const struct zone_spec *zone)
 {
 	if (zone->connections)
+		return 0;
+	return (zone->count == 0 ? IMAGE_ASKER_RATE : 0) | (zone->burst_varies ? IMAGE_ASKER_BURST : 0);
+}
+
+/* Who asks says the burst, always: the row's own is for eviction, which weighs what is used by it. Where a variable says
+ * how much that may be, or how long a request takes, the row has room for one (table/DESIGN.md). */
+static bool rate_numbers(const struct zone_spec *zone, struct algo_numbers *out)
+{
+	uint32_t burst = asker(zone) ? 0 : zone->burst;
+
+	if (zone->connections)
 		return zone->burst < ALGO_LOG_MAX && algo_concurrent(zone->burst + 1, out);
-	if (zone->nginx)
-		return algo_limit_req(zone->count, zone->period_ns, zone->burst, zone->burst, out);
-	return algo_limit_req_exact(zone->count, zone->period_ns, zone->burst, zone->burst, out);
+	if (zone->burst >= ALGO_BURST_MAX || !(zone->nginx ? algo_limit_req : algo_limit_req_exact)(
+						     zone->count, zone->period_ns, burst, burst, out))
+		return false;
+	if (zone->burst_varies)
+		limit_req_let_ask(out);
+	return true;
 }
 
 static void fill(struct arena *arena, const struct zone_spec *zone, struct model_limit *limit)
@@ -64,8 +79,11 @@ static void fill(struct arena *arena, const struct zone_spec *zone, struct model
 	rate->period_ns = zone->connections ? 0 : zone->period_ns;
 	rate->what = zone->connections ? IMAGE_CONCURRENT : IMAGE_RATE;
 	rate->unit = zone->connections ? TEXT("concurrent") : TEXT("");
-	if (!zone->connections)
-		rate->written = shown(arena, zone->rate);
+	rate->asker = asker(zone);
+	if (zone->connections)
+		return;
+	rate->written = shown(arena, zone->rate);
+	rate->most = zone->burst_varies ? 1 : zone->burst + 1;
 }
 
 /* Of the zones before `count`, one has that name. Few, so a walk does. */
@@ -84,11 +102,12 @@ static uint64_t hash_one(struct arena *arena, uint64_t before, const struct zone
 	const struct model_rate *rate = limit->rates;
 
 	return compile_key_identity(arena_format(
-		arena, "%016llx %zu %.*s %zu %.*s %.*s %u %llu %u %d %d", (unsigned long long)before,
+		arena, "%016llx %zu %.*s %zu %.*s %.*s %u %llu %u %d %d %u", (unsigned long long)before,
 		limit->name.size, (int)limit->name.size, limit->name.data, limit->key_text.size,
 		(int)limit->key_text.size, limit->key_text.data, (int)rate->written.size,
 		rate->written.size ? rate->written.data : "", rate->count,
-		(unsigned long long)rate->period_ns, zone->burst, zone->nginx, zone->connections));
+		(unsigned long long)rate->period_ns, zone->burst_varies ? 0 : zone->burst, zone->nginx,
+		zone->connections, rate->asker));
 }
 
 static struct image *build(struct arena *arena, const struct zone_spec *zones, size_t count,
@@ -147,7 +166,7 @@ struct image *zones_image(const struct zone_spec *zones, size_t count, const cha
 	return image;
 }
 
-void zones_difference(const struct image *old, const struct image *fresh, char *words, size_t size)
+size_t zones_difference(const struct image *old, const struct image *fresh, char *words, size_t size)
 {
 	struct publish_report report = {.generation = 0};
 	bool *known = old ? calloc(fresh->counters.count + 1, sizeof *known) : NULL;
@@ -157,6 +176,7 @@ void zones_difference(const struct image *old, const struct image *fresh, char *
 	free(known);
 	if (size > 0)
 		snprintf(words, size, "%s", report.words);
+	return report.anew;
 }
 
 bool zones_may_replace(const struct image *old)

@@ -17,6 +17,7 @@ struct zone_spec {
 	uint64_t period_ns;
 	uint32_t
 		burst; /* the largest of the lines that use it, below ALGO_BURST_MAX; connections: the largest N - 1 */
+	bool burst_varies; /* a variable says that of a line: whatever the others say, nobody knows the largest */
 	struct text rate; /* as written, for reading out: "2r/s", "$plan_rate" */
 	const char *
 		file; /* where it stands, for `why`; not part of the image: an edit above it changes nothing */
@@ -46,8 +47,9 @@ struct image *zones_image(const struct zone_spec *zones, size_t count, const cha
 			  const char *source, int64_t compiled_at, char *why, size_t size);
 
 /* What becomes of the counters if `fresh` takes the place of `old` (NULL: nothing to compare), as publish_report.words
- * has it, without a table: for `nginx -t`. "": nothing changes. */
-void zones_difference(const struct image *old, const struct image *fresh, char *words, size_t size);
+ * has it, without a table: for `nginx -t`. "": nothing changes. How many zones begin anew: as many of the first lines say
+ * so, or all, if they are more than have room. */
+size_t zones_difference(const struct image *old, const struct image *fresh, char *words, size_t size);
 
 /* May zones be published where `old` is in force (NULL: nothing)? Not over a policy: policy_publish refuses both ways
  * (WEIR_OTHER_KIND); this is for saying so earlier. */

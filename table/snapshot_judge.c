@@ -14,7 +14,8 @@
 
 uint64_t snapshot_recovery_ns(const struct algo_numbers *n)
 {
-	if (n->kind == ALGO_LIMIT_REQ && limit_req_asks(n)) /* as long as the slowest of those who ask */
+	/* as long as the slowest of those who ask, or the largest of their bursts */
+	if (n->kind == ALGO_LIMIT_REQ && (limit_req_asks(n) || limit_req_asks_burst(n)))
 		return LONGEST_NS;
 	/* a sliding window weighs in the next one too */
 	return n->kind == ALGO_SLIDING_WINDOW ? 2 * n->scale : algo_window_ns(n);

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* zones: which rates are understood, and what an image of nginx's zones says of each: who its counters are, in what words,
- * and what an edit does to them. */
+/* zones: which rates are understood, and what an image of nginx's zones says of each: who its counters are, in what
+ * words. */
 #include "policy/zones.h"
 
 #include <stdlib.h>
 
 #include "policy/match.h"
 #include "table/table.h"
-#include "tests/tap.h"
-
-#define S   UINT64_C(1000000000)
-#define DAY (86400 * S)
+#include "tests/policy/zone_specs.h"
 
 static const struct {
 	const char *text;
@@ -124,35 +121,6 @@ static void test_rates(void)
 	ok(!zones_key_is_address(TEXT("$remote_addr")) &&
 		   !zones_key_is_address(TEXT("$binary_remote_addr$uri")) && !zones_key_is_address(TEXT("")),
 	   "no other key is");
-}
-
-#define REQ(n, k, r, c, p, b)                                                                                \
-	{                                                                                                    \
-		.name = TEXT(n), .key = TEXT(k), .rate = TEXT(r), .nginx = true, .count = (c),               \
-		.period_ns = (p), .burst = (b), .file = "nginx.conf", .line = 7                              \
-	}
-#define EXACT(n, k, r, c, p, b)                                                                              \
-	{                                                                                                    \
-		.name = TEXT(n), .key = TEXT(k), .rate = TEXT(r), .count = (c), .period_ns = (p),            \
-		.burst = (b), .file = "nginx.conf", .line = 8                                                \
-	}
-#define CONN(n, k, most)                                                                                     \
-	{                                                                                                    \
-		.name = TEXT(n), .key = TEXT(k), .connections = true, .burst = (most)-1,                     \
-		.file = "nginx.conf", .line = 9                                                              \
-	}
-
-static struct image *image_of(const struct zone_spec *zones, size_t count)
-{
-	char why[512] = "";
-	struct image *image = zones_image(zones, count, "nginx", "/etc/nginx/nginx.conf", 1780272000, why,
-					  sizeof why);
-
-	if (!image) {
-		printf("Bail out! %s\n", why);
-		exit(1);
-	}
-	return image;
 }
 
 static uint64_t identity(const struct zone_spec *zone)
@@ -362,83 +330,6 @@ static void test_many(void)
 	free(names);
 }
 
-static const struct {
-	struct zone_spec old[2];
-	size_t old_count;
-	struct zone_spec fresh[2];
-	size_t fresh_count;
-	const char *words;
-} differences[] = {
-	{{REQ("a", "$x", "2r/s", 2, S, 5)}, 1, {REQ("a", "$x", "2r/s", 2, S, 5)}, 1, ""},
-	{{REQ("a", "$x", "2r/s", 2, S, 5)},
-	 1,
-	 {EXACT("a", "$x", "2r/h", 2, 3600 * S, 5)},
-	 1,
-	 "zone 'a': 2r/s, burst 5 -> 2r/h, burst 5, counters carried over"},
-	{{REQ("a", "$x", "2r/s", 2, S, 0)},
-	 1,
-	 {REQ("a", "$x", "2r/s", 2, S, 7)},
-	 1,
-	 "zone 'a': 2r/s -> 2r/s, burst 7, counters carried over"},
-	{{REQ("a", "$x", "1r/s", 1, S, 0)}, 1, {REQ("a", "$x", "60r/m", 60, 60 * S, 0)}, 1, NULL},
-	{{CONN("a", "$x", 1)},
-	 1,
-	 {CONN("a", "$x", 5)},
-	 1,
-	 "zone 'a': 1 connection at the same time -> 5 connections at the same time, counters carried over"},
-	{{REQ("a", "$x", "2r/s", 2, S, 5)},
-	 1,
-	 {REQ("a", "$y", "2r/s", 2, S, 5)},
-	 1,
-	 "zone 'a': its key was $x and is $y: its counters begin anew"},
-	{{REQ("a", "$x", "2r/s", 2, S, 5)},
-	 1,
-	 {CONN("a", "$x", 5)},
-	 1,
-	 "zone 'a' counts connections now: its counters begin anew"},
-	{{CONN("a", "$x", 5)},
-	 1,
-	 {REQ("a", "$x", "2r/s", 2, S, 5)},
-	 1,
-	 "zone 'a' counts requests now: its counters begin anew"},
-	{{CONN("a", "$x", 5)}, 1, {CONN("a", "$x", 5), CONN("b", "$x", 5)}, 2, "zone 'b' is new"},
-	{{CONN("a", "$x", 5), CONN("b", "$x", 5)},
-	 2,
-	 {CONN("b", "$x", 5)},
-	 1,
-	 "zone 'a' is gone; its counters fade"},
-	{{CONN("a", "$x", 5), CONN("b", "$x", 5)}, 2, {CONN("b", "$x", 5), CONN("a", "$x", 5)}, 2, ""},
-	{{CONN("a", "$x", 5)}, 0, {CONN("a", "$x", 5)}, 1, "zone 'a' is new"},
-	{{CONN("a", "$x", 5)},
-	 1,
-	 {CONN("c", "$x", 5)},
-	 1,
-	 "zone 'c' is new\nzone 'a' is gone; its counters fade"},
-};
-
-static void test_differences(void)
-{
-	char words[1024];
-
-	for (size_t i = 0; i < sizeof differences / sizeof *differences; i++) {
-		struct image *old = image_of(differences[i].old, differences[i].old_count);
-		struct image *fresh = image_of(differences[i].fresh, differences[i].fresh_count);
-
-		snprintf(words, sizeof words, "(nothing written)");
-		zones_difference(old, fresh, words, sizeof words);
-		if (differences[i].words)
-			is_str(words, differences[i].words, "what an edit does");
-		else
-			ok(!strstr(words, "anew"), "the same rate in other words takes nothing from anyone");
-		free(old);
-		free(fresh);
-	}
-	struct image *fresh = image_of(several, 2);
-	zones_difference(NULL, fresh, words, sizeof words);
-	is_str(words, "", "nothing before: nothing to say");
-	free(fresh);
-}
-
 int main(void)
 {
 	test_rates();
@@ -446,6 +337,5 @@ int main(void)
 	test_identities();
 	test_refusals();
 	test_many();
-	test_differences();
 	return done_testing();
 }

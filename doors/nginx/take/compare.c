@@ -20,6 +20,7 @@ void
 ngx_http_weir_take_compare(ngx_cycle_t *cycle, const char *table)
 {
     char                             words[1024], *line, *end;
+    ngx_uint_t                       anew;
     struct policy_image             *published;
     ngx_http_weir_take_main_conf_t  *tmcf;
 
@@ -36,12 +37,16 @@ ngx_http_weir_take_compare(ngx_cycle_t *cycle, const char *table)
     }
 
     if (zones_may_replace(published->image)) {
-        zones_difference(published->image, tmcf->image, words, sizeof(words));
+        anew = zones_difference(published->image, tmcf->image, words,
+                                sizeof(words));
 
     } else {
         (void) ngx_cpystrn((u_char *) words, (u_char *)
                            NGX_HTTP_WEIR_OTHER_KIND, sizeof(words));
+        anew = 1;
     }
+
+    /* first what takes something from those who are counted */
 
     for (line = words; *line; line = end) {
         end = line + strcspn(line, "\n");
@@ -50,9 +55,8 @@ ngx_http_weir_take_compare(ngx_cycle_t *cycle, const char *table)
             *end++ = '\0';
         }
 
-        if (ngx_strstr(line, "begin anew")
-            || ngx_strcmp(line, NGX_HTTP_WEIR_OTHER_KIND) == 0)
-        {
+        if (anew) {
+            anew--;
             ngx_log_error(NGX_LOG_WARN, cycle->log, 0,
                           "weir: with a reload: %s", line);
 

@@ -15,10 +15,6 @@ static ngx_uint_t ngx_http_weir_line_arguments(ngx_conf_t *cf, ngx_uint_t most,
     ngx_uint_t first);
 
 
-/* What the counter of a zone has room for where a variable says the burst: nobody knows the largest. */
-#define NGX_HTTP_WEIR_BURST_UNKNOWN  1000
-
-
 char *
 ngx_http_weir_limit_req(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
@@ -165,7 +161,7 @@ ngx_http_weir_line_burst(ngx_conf_t *cf, ngx_str_t *value,
         return ngx_http_weir_line_count(cf, value, "burst", &line->bound.burst);
     }
 
-    line->bound.burst = NGX_HTTP_WEIR_BURST_UNKNOWN;
+    line->bound.burst = 0;
     line->burst_value = ngx_palloc(cf->pool, sizeof(ngx_http_complex_value_t));
 
     if (line->burst_value == NULL
@@ -250,6 +246,7 @@ ngx_http_weir_line_add(ngx_conf_t *cf, ngx_http_weir_limits_t *limits,
 
     line->zone->used = 1;
     line->zone->burst = ngx_max(line->zone->burst, line->bound.burst);
+    line->zone->burst_varies |= line->burst_value != NULL;
 
     return NGX_CONF_OK;
 }

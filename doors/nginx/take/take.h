@@ -49,6 +49,7 @@ typedef struct {
     unsigned                     nginx:1;      /* counted as nginx does, to the bit */
     unsigned                     address:1;    /* the key is an address in bytes: $binary_remote_addr */
     unsigned                     used:1;       /* by a line */
+    unsigned                     burst_varies:1;  /* a variable says the burst of a line */
 
     /* of this process: its counter in the world that decides */
     uint64_t                     serial;       /* of that world; 0: not looked up yet */

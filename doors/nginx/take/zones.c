@@ -180,6 +180,7 @@ ngx_http_weir_zone_declare(ngx_conf_t *cf, ngx_command_t *cmd,
     zone->shm = first.shm;
     zone->name = first.name;
     zone->burst = first.burst;
+    zone->burst_varies = first.burst_varies;
     zone->used = first.used;
     zone->file = cf->conf_file->file.name.data;
     zone->line = cf->conf_file->line;
