@@ -187,4 +187,29 @@ subprocess.run(["rm", "-r", os.path.dirname(table)])
 nginx.start()
 is_(nginx.get("/", headers={"X-Api-Key": "a=b, c"}).status, 200, "after a reboot")
 is_(key("keyed", "a=b, c"), [("rate", 10, 6)], "a daily allowance goes on")
+
+# what variables say of each request
+nginx = Native(http="".join(f"limit_req_zone $binary_remote_addr zone={z}:1m rate={r};" for z, r in
+                            (("burst", "1r/m"), ("rate", "$arg_rate"), ("either", "$arg_rate"), ("before", "1r/m"))) + "limit_req_status 429;",
+               locations="location /burst { limit_req zone=burst burst=$arg_burst nodelay; }"
+                         "location /rate { limit_req zone=rate burst=4 nodelay; }"
+                         "location /either { limit_req zone=either burst=$arg_burst nodelay; }"
+                         "location /both { limit_req zone=before burst=7 nodelay; limit_req zone=burst burst=20 nodelay; }")
+table = nginx.table
+T = ("--table", table)
+is_([z["sentence"] for z in show()["limits"]],
+    ["burst: 1r/m, burst by variable, by $binary_remote_addr", "rate: $arg_rate, burst 4, by $binary_remote_addr",
+     "either: $arg_rate, burst by variable, by $binary_remote_addr", "before: 1r/m, burst 7, by $binary_remote_addr"], "read out as written")
+is_([nginx.get(f"/burst?burst=2&{i}").status for i in range(4)], [404, 404, 404, 429], "a burst that a variable says")
+is_([nginx.get(f"/rate?rate=5r/m&{i}").status for i in range(6)], [404] * 5 + [429], "a rate that it says")
+for zone, known, used in (("burst", ["burst"], 3), ("rate", ["rate"], None), ("either", ["rate", "burst"], None)):
+    (c,) = show("--limit", zone, "--key", "127.0.0.1")["key"]
+    full = c.pop("full_ns")
+    is_(c, {"name": zone, "what": "rate", "by_variable": known, **({"used": used} if used else {})}, f"{zone}: no figure that nobody can know")
+    within(full, 0 if zone == "either" else 1, {"burst": 188e9, "rate": 60e9, "either": 0}[zone], "but when all is whole again")
+for argv, words in (("burst", "127.0.0.1"), "\nburst: 3 used, burst by variable, whole again in "), \
+        (("burst", "127.0.0.2"), "\nburst: 0 used, burst by variable\n"), (("rate", "127.0.0.1"), "\nrate: in use, rate by variable, whole again in "), \
+        (("either", "127.0.0.1"), "\neither: nothing used, rate by variable\n"):
+    like(weir("show", "--limit", argv[0], "--key", argv[1], *T).stdout, words, f"as text: {argv[0]} of {argv[1]}")
+is_("fits" in weir("show", "--limit", "burst", "--key", "127.0.0.1", *T).stdout, False, "and whether one fits it does not say")
 done()

@@ -293,6 +293,17 @@ is_((code, len(said), said[0][:41]), (0, 1, "[notice] weir: with a reload: zone 
 like(said[0], "carried over", "keeps its counters")
 is_([l for l in told(ONE.replace("zone=one", "zone=three") + TWO + NOW.replace("zone=one", "zone=three"))[1]],
     ["[notice] weir: with a reload: zone 'three' is new", "[notice] weir: with a reload: zone 'one' is gone; its counters fade"], "another name")
+MANY = "".join(f"limit_req_zone $binary_remote_addr zone=many{i:02}:32k rate=1r/m;" for i in range(39))
+reload(p, MANY + ONE + TWO + NOW)
+code, said = told(MANY.replace("1r/m", "2r/m") + ONE.replace("$binary_remote_addr", "$remote_addr") + TWO + NOW)
+is_((code, said[0]), (0, "[warn] weir: with a reload: zone 'one': its key was $binary_remote_addr and is $remote_addr: its counters begin anew"),
+    "one of forty that change begins anew: that is said first, and as a warning")
+like(said[-1], "[notice] weir: with a reload: and ", "and how many are left out")
+is_(len([l for l in said if l.startswith("[warn]")]), 1, "nothing else is one")
+code, said = told((MANY + ONE).replace("$binary_remote_addr", "$remote_addr") + TWO + NOW)
+is_([l for l in said if not l.startswith("[warn] weir: with a reload: ")], [], "forty that begin anew: every line is a warning")
+ok(re.search(r"and (\d+) more, \1 of which begin anew$", said[-1]), "also the last, which says how many there was no room for")
+reload(p, ONE + TWO + NOW)
 site(ONE.replace("1r/m", "3r/h") + TWO + NOW)
 is_(nginx("-t", "-q").stderr, "", "nginx -t -q says nothing of that")
 is_(statuses("/", 1), [503], "nginx -t has changed nothing")
