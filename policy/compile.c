@@ -164,6 +164,7 @@ static void compile_limit(struct compiler *c, uint32_t number, uint32_t respond)
 	out->count_denied = limit->count_denied;
 	out->shared = limit->shared;
 	out->preflight_exempt = limit->preflight_exempt;
+	out->quota = (uint8_t)limit->quota;
 	out->key_text = key_text;
 	out->match_text = match_text;
 	out->count = (uint16_t)limit->count;

@@ -12,7 +12,7 @@
 #include "table/beside.h"
 #include "table/ledger.h"
 
-#define TRIES 20u
+#define TRIES	   20u
 #define TAKE_UP_MS 20u
 
 /* A published image? Takes `bytes` over. */
@@ -87,7 +87,7 @@ bool publish_rows_stand(struct table *table, const struct image *image)
 			continue;
 		row = ledger_row(table, counter->row);
 		if (!row || row->identity != counter->identity || row->stat != counter->stat ||
-		    (row->flags & LEDGER_FULL_MASK) != image_limit_at(image, counter->limit)->on_full ||
+		    row->flags != publish_flags(image_limit_at(image, counter->limit)) ||
 		    memcmp(&row->numbers, &counter->numbers, sizeof row->numbers) != 0 ||
 		    !queue_row_stands(table, counter))
 			return false;

@@ -273,7 +273,7 @@ static bool check_limit(struct reader *r, uint32_t number)
 		return false;
 	if (limit->mode > IMAGE_DISABLED || limit->missing > IMAGE_MISSING_ANONYMOUS ||
 	    limit->cost > ALGO_BURST_MAX || limit->respond >= image->responds.count ||
-	    limit->count > IMAGE_COUNT_SUCCESSES || limit->on_full > TABLE_DENY)
+	    limit->count > IMAGE_COUNT_SUCCESSES || limit->on_full > TABLE_DENY || limit->quota > 8)
 		return unsound(r, "a limit is damaged");
 	if (!check_failures(r, limit))
 		return false;

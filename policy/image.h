@@ -220,7 +220,7 @@ struct image_limit {
 	uint8_t count_denied;
 	uint8_t shared;		  /* key is site: it speaks for everyone; binding only if it refuses */
 	uint8_t preflight_exempt; /* a method in its match, or a key other than ip and site */
-	uint8_t pad;
+	uint8_t quota; /* zones: ways of a pair that it keeps from others (table/quota.h), 1..8; 0: none */
 	struct image_text key_text, match_text; /* as written, for reading out */
 	uint16_t count;				/* enum image_count */
 	uint16_t on_full;			/* enum table_full */

@@ -81,6 +81,7 @@ struct model_limit {
 	size_t rate_count;		 /* concurrency and bandwidth included */
 	uint32_t count;			 /* enum image_count */
 	uint32_t on_full;		 /* enum table_full */
+	uint32_t quota;			 /* as in image_limit */
 	struct image_statuses *failures; /* ascending, no two touch; none if count is all */
 	size_t failure_count;
 	bool count_denied, paths_exact, preflight_exempt, shared;

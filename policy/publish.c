@@ -81,8 +81,9 @@ static enum weir_error assign_rows(struct table *table, struct image *image, con
 		}
 		snprintf(name, sizeof name, "%.*s", (int)(text.size < sizeof name ? text.size : sizeof name),
 			 text.data);
-		error = ledger_row_for(table, counters[i].identity, &counters[i].numbers, limit->on_full,
-				       name, (uint32_t)image->generation, &counters[i].row);
+		error = ledger_row_for(table, counters[i].identity, &counters[i].numbers,
+				       publish_flags(limit), name, (uint32_t)image->generation,
+				       &counters[i].row);
 		if (error != WEIR_OK)
 			return why_error(why, error, "%s: no ledger row for limit '%s': %s",
 					 table_path(table), name, weir_error_sentence(error));
@@ -92,7 +93,7 @@ static enum weir_error assign_rows(struct table *table, struct image *image, con
 					 table_path(table), name);
 		counters[i].stat = row->stat;
 		if (publish_queue(&counters[i], &queue, &numbers))
-			error = ledger_row_for(table, queue, &numbers, limit->on_full, name,
+			error = ledger_row_for(table, queue, &numbers, publish_flags(limit), name,
 					       (uint32_t)image->generation, &counters[i].queue_row);
 		if (error != WEIR_OK)
 			return why_error(why, error, "%s: no ledger row for the queue of limit '%s': %s",

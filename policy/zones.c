@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "algo/limit_req.h"
+#include "algo/wide.h"
 #include "policy/compile.h"
 #include "policy/place.h"
 #include "policy/publish.h"
@@ -110,6 +111,21 @@ static uint64_t hash_one(struct arena *arena, uint64_t before, const struct zone
 		zone->connections, rate->asker));
 }
 
+/* Of the eight ways of a pair what zone i keeps for itself: its share of all bytes, rounded up, but one way at the least, and of
+ * those of the others one each. One zone alone has all. */
+static uint32_t quota(const struct zone_spec *zones, size_t count, size_t i)
+{
+	uint64_t most = count < 8 ? 9 - count : 1, share;
+	wide all = 0;
+
+	for (size_t k = 0; k < count; k++)
+		all += zones[k].bytes;
+	if (all == 0)
+		return 0;
+	share = (uint64_t)((8 * (wide)zones[i].bytes + all - 1) / all);
+	return (uint32_t)(share == 0 ? 1 : share < most ? share : most);
+}
+
 static struct image *build(struct arena *arena, const struct zone_spec *zones, size_t count,
 			   const char *name_space, const char *source, int64_t compiled_at,
 			   const struct why *why)
@@ -129,6 +145,7 @@ static struct image *build(struct arena *arena, const struct zone_spec *zones, s
 		const char *wrong = NULL;
 
 		fill(arena, &zones[i], limit);
+		limit->quota = quota(zones, count, i);
 		if (zones[i].name.size == 0 || seen(model.limits, i))
 			wrong = zones[i].name.size ? "is there twice" : "has no name";
 		else if (!rate_numbers(&zones[i], &limit->rates->numbers))
@@ -140,7 +157,7 @@ static struct image *build(struct arena *arena, const struct zone_spec *zones, s
 				  wrong);
 			return NULL;
 		}
-		model.source_hash = hash_one(arena, model.source_hash, &zones[i], limit);
+		model.source_hash = hash_one(arena, model.source_hash + limit->quota, &zones[i], limit);
 	}
 	image = model_compile(&model, name_space, compiled_at, &mark, sentence, sizeof sentence);
 	if (!image)

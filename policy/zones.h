@@ -18,6 +18,7 @@ struct zone_spec {
 	uint32_t
 		burst; /* the largest of the lines that use it, below ALGO_BURST_MAX; connections: the largest N - 1 */
 	bool burst_varies; /* a variable says that of a line: whatever the others say, nobody knows the largest */
+	uint64_t bytes;	  /* its size as written, for its share of the table; 0 of all: no quotas */
 	struct text rate; /* as written, for reading out: "2r/s", "$plan_rate" */
 	const char *
 		file; /* where it stands, for `why`; not part of the image: an edit above it changes nothing */

@@ -188,6 +188,7 @@ ngx_http_weir_zones_image(ngx_conf_t *cf, ngx_array_t *zones,
         spec[i].count = zone[i]->count;
         spec[i].period_ns = zone[i]->period_ns;
         spec[i].burst = zone[i]->burst;
+        spec[i].bytes = zone[i]->size;
         spec[i].burst_varies = zone[i]->burst_varies;
         spec[i].file = (char *) zone[i]->file;
         spec[i].line = (unsigned) zone[i]->line;
