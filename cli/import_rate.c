@@ -31,24 +31,22 @@ static const char *written(struct import_model *model, uint64_t count, uint64_t 
 				 .data;
 }
 
-/* A bucket of a policy takes so many at once: the same rate in a shorter time. False: not quite the same. */
+/* A bucket of a policy takes so many at once: the same rate in a shorter time, of which a second is left, since no rate is more
+ * than a million a second. False: it is a little less. */
 static bool shorten(uint64_t *count, uint64_t *seconds)
 {
-	uint64_t divisor = common_divisor(*count, *seconds), whole = *count, times;
+	uint64_t divisor = *count > ALGO_BURST_MAX ? common_divisor(*count, *seconds) : 1;
+	uint64_t whole = *count / divisor, time = *seconds / divisor;
+	uint64_t times = (whole + ALGO_BURST_MAX - 1) / ALGO_BURST_MAX;
 
-	if (*count <= ALGO_BURST_MAX)
-		return true;
-	*count /= divisor;
-	*seconds /= divisor;
-	if (*count <= ALGO_BURST_MAX)
-		return true;
-	/* at most a million a second: a second is left */
-	times = (*count + ALGO_BURST_MAX - 1) / ALGO_BURST_MAX;
-	whole = *count;
-	divisor = *seconds;
-	*seconds /= times;
-	*count = whole * *seconds / divisor;
-	return false;
+	if (times > 1 && time > 0) {
+		*seconds = time / times;
+		*count = whole * *seconds / time;
+		return false;
+	}
+	*seconds = time;
+	*count = whole;
+	return true;
 }
 
 const char *import_rate(struct import_model *model, struct import_zone *zone, struct text text)
