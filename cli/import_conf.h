@@ -9,7 +9,8 @@
 #define CONF_FILES_MAX	    2000u
 #define CONF_FILE_MAX	    ((size_t)16 << 20)
 #define CONF_DIRECTIVES_MAX 200000u
-#define CONF_DEPTH_MAX	    64u /* of blocks, and of files that include each other */
+#define CONF_ENTRIES_MAX    20000u /* of a map or geo; a longer one is left out whole, and does not count */
+#define CONF_DEPTH_MAX	    64u	   /* of blocks, and of files that include each other */
 
 struct conf_place {
 	const char *file; /* as it is shown */
@@ -22,6 +23,8 @@ struct conf_directive {
 	struct text *words; /* the name and its arguments, unquoted; at least one */
 	size_t count;
 	bool block;
+	bool cut; /* more entries than CONF_ENTRIES_MAX: it has no children */
+	bool lua; /* a block of Lua, which limits by resty.limit */
 	struct conf_directive *children, *next;
 };
 
@@ -40,6 +43,8 @@ struct conf {
 	bool no_files; /* include reads nothing */
 	unsigned files, directives, depth;
 	const struct conf_stack *stack; /* the files being read */
+	struct conf_directive *list;	/* the map or geo whose entries are being read; NULL: none */
+	unsigned list_end;		/* how many directives there may be when it is read */
 	struct conf_unread *unread;
 	/* the first mistake of the syntax; message NULL: none */
 	struct conf_place wrong_at;

@@ -133,6 +133,9 @@ bool import_geo(struct import_model *model, const struct import_variable *geo, s
 
 	out->dimension = IMPORT_IP;
 	out->name = geo->name;
+	*why = "its geo is too long";
+	if (geo->block->cut)
+		return false;
 	*why = "its geo looks at another address than the client's";
 	if (!text_equal(source, TEXT("remote_addr")) || conf_last(geo->block, "proxy"))
 		return false;

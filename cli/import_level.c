@@ -34,6 +34,8 @@ static void read_inside(struct import_model *model, const struct conf_directive 
 			if (line->kind != IMPORT_PACE || line->bytes > 0)
 				import_drop(model, line, why);
 		}
+		if (conf_is(d, "set") && d->count == 3 && text_equal(d->words[1], TEXT("$limit_rate")))
+			import_drop_alone(model, d, why);
 		if (d->block)
 			read_inside(model, d, why);
 	}
@@ -65,6 +67,7 @@ static void remark(struct import_model *model, const struct conf_directive *d)
 		{"weir_limit_table", "a policy has a table of its own: weir_table in nginx", IMPORT_REMARK},
 		{"weir_limit_snapshot", "a policy has a snapshot of its own: weir_snapshot in nginx",
 		 IMPORT_REMARK},
+		{"limit_traffic_rate", "it is another module's, and stays nginx's", IMPORT_REMARK},
 		{"proxy_limit_rate", "it holds how fast a backend is read, and stays nginx's", IMPORT_REMARK},
 		{"fastcgi_limit_rate", "it holds how fast a backend is read, and stays nginx's",
 		 IMPORT_REMARK},
@@ -75,12 +78,25 @@ static void remark(struct import_model *model, const struct conf_directive *d)
 		if (conf_is(d, REMARKS[i].name))
 			import_note(model, REMARKS[i].weight, d->place, "`%s`: %s", import_written(model, d),
 				    REMARKS[i].why);
+	if (d->lua)
+		import_note(model, IMPORT_REMARK, d->place,
+			    "`%s`: it limits in Lua (resty.limit), which stays nginx's",
+			    import_written(model, d));
 	if ((conf_is(d, "limit_req_zone") || conf_is(d, "limit_conn_zone")) && !is_zone(model, d))
 		import_note(model, IMPORT_LOST, d->place, "`%s`: it stands in http{}; nginx refuses it here",
 			    import_written(model, d));
 	if (conf_is(d, "set") && d->count == 3 && text_equal(d->words[1], TEXT("$limit_rate")))
 		import_drop_alone(model, d,
 				  "it is set by a rewrite; nginx goes on pacing by it while the line stands");
+}
+
+/* Blocks that are read by themselves. */
+static bool read_elsewhere(const struct conf_directive *outer, const struct conf_directive *d)
+{
+	bool http = conf_is(outer, "http") || conf_is(outer, "");
+	if (conf_is(d, "location"))
+		return !http && d->count > 1 && d->count < 4;
+	return http && (conf_is(d, "server") || (conf_is(outer, "") && conf_is(d, "stream")));
 }
 
 void import_level(struct import_model *model, const struct conf_directive *block,
@@ -129,6 +145,8 @@ void import_level(struct import_model *model, const struct conf_directive *block
 			read_inside(model, d, "it stands in `limit_except`, where nginx refuses it");
 		} else {
 			remark(model, d);
+			if (d->block && !read_elsewhere(block, d))
+				import_stray(model, d, NULL);
 		}
 	}
 }

@@ -127,6 +127,9 @@ void import_locations(struct import_model *model, const struct conf_directive *b
 			import_note(model, IMPORT_LOST, d->place,
 				    "more than %u locations in a server: this one is not read", PLACES_MAX);
 			import_drop_own(model, &place, "its location is not read");
+			for (const struct conf_directive *child = d->children; child; child = child->next)
+				if (conf_is(child, "location") && child->block)
+					import_stray(model, child, "its location is not read");
 			continue;
 		}
 		server->places = arena_grow(model->arena, server->places, server->place_count,

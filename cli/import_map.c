@@ -44,6 +44,8 @@ bool import_map_of(struct import_model *model, const struct import_variable *map
 {
 	bool meets = false;
 	*result = TEXT("");
+	if (map->block->cut)
+		return false;
 	for (const struct conf_directive *d = map->block->children; d; d = d->next)
 		if (d->count == 2 && !conf_is(d, "default") && !is_regex(d->words[0]) &&
 		    text_equal_folded(literal(d->words[0]), value)) {
@@ -222,6 +224,9 @@ bool import_map(struct import_model *model, const struct import_variable *map, u
 
 	if (source.size && import_variable_named(model, source))
 		return chain(model, map, depth, source, out, why);
+	*why = "its map is too long";
+	if (map->block->cut)
+		return false;
 	*why = "what it depends on has no word in a policy";
 	if (!source.size || !look_at(source, model, out))
 		return false;

@@ -214,6 +214,9 @@ bool import_number(struct text text, uint64_t most, uint64_t *out);
 bool import_size(struct text text, uint64_t *out); /* 10k, 1m, 1g */
 bool import_begins(struct text text, const char *with, struct text *rest);
 
+/* import_stray.c: every limit in `block`, and itself, is lost; `why` NULL: because it stands in that block. */
+void import_stray(struct import_model *model, const struct conf_directive *block, const char *why);
+
 /* import_walk.c, import_level.c, import_location.c */
 void import_walk(struct import_model *model, const struct conf_directive *top);
 void import_level(struct import_model *model, const struct conf_directive *block,

@@ -24,7 +24,7 @@ struct import_switch {
 	struct text otherwise;
 };
 
-#define IMPORT_CASES_MAX 20000u
+#define IMPORT_CASES_MAX CONF_ENTRIES_MAX
 
 const struct import_variable *import_variable_named(const struct import_model *model, struct text name);
 struct text import_variable_alone(struct text text);

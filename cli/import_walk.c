@@ -92,11 +92,13 @@ static void read_http(struct import_model *model, const struct conf_directive *h
 	for (const struct conf_directive *d = http->children; d; d = d->next) {
 		if (!conf_is(d, "server") || !d->block)
 			continue;
-		if (++servers > SERVERS_MAX) {
+		if (++servers == SERVERS_MAX + 1)
 			import_note(model, IMPORT_LOST, d->place,
 				    "more than %u servers: this one and what follows are not read",
 				    SERVERS_MAX);
-			break;
+		if (servers > SERVERS_MAX) {
+			import_stray(model, d, "its server is not read");
+			continue;
 		}
 		read_server(model, d, &settings, own);
 	}
@@ -120,14 +122,20 @@ static void read_stream(struct import_model *model, const struct conf_directive 
 
 void import_walk(struct import_model *model, const struct conf_directive *top)
 {
-	bool http = false;
+	const struct conf_directive *http = NULL;
 	for (const struct conf_directive *d = top->children; d; d = d->next) {
 		if (conf_is(d, "http") && d->block && !http) {
 			read_http(model, d);
-			http = true;
+			http = d;
 		} else if (conf_is(d, "stream") && d->block) {
 			read_stream(model, d);
 		}
+	}
+	for (const struct conf_directive *d = top->children; d && http; d = d->next) {
+		if (conf_is(d, "http") && d->block && http != d)
+			import_stray(model, d, "it stands in a second http{}, which nginx refuses");
+		else if (!(d->block && (conf_is(d, "http") || conf_is(d, "stream"))))
+			import_stray(model, d, d->block ? NULL : "it stands outside of http{}");
 	}
 	if (!http) /* a part of a configuration, as it is included into http{} */
 		read_http(model, top);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 # weir import: mistakes and where they are, files that include each other, and the file that it writes.
-import json, os, sys; sys.path.insert(0, "tests/lib")
+import json, os, re, sys; sys.path.insert(0, "tests/lib")
 from weirtest import *
 
 dir = folder()
@@ -26,6 +26,11 @@ for text, place, message in [
     ("x_by_lua_block { if", "1:16", "this block has no end"),
     ("a {" * 70, "1:195", "blocks inside blocks, more than 64 deep"),
     ("a;\n\nb \0;", "3:3", "a NUL byte: this is no text"),
+    ("http {\n  limit_req zone=a\n  location /x { limit_req zone=b; }\n}", "2:3", "the directive 'limit_req' has no ';' at its end"),
+    ("http { limit_rate 5k { } }", "1:8", "the directive 'limit_rate' has no ';' at its end"),
+    ("http { root /srv\n  limit_req zone=a; }", "1:8", "the directive 'root' has no ';' at its end"),
+    ("\ufeffhttp { }", "1:1", "a byte order mark, which nginx refuses"),
+    ("geo $g { " + "1.1.1.1 1; " * 20001 + "1.1.1.1 }", "1:1", "the directive 'geo' has no ';' at its end"),
     ("http { include nginx.conf; }", "1:8", "this file includes itself"),
 ]:
     r = imported(text)
@@ -35,6 +40,22 @@ for text, place, message in [
         is_((r.returncode, r.stdout, r.stderr), (1, "", f"weir: nginx.conf:{place}: {message}\n"), f"{text[:30]!r}")
 r = imported("a 'b", "--json")
 is_(json.loads(r.stdout), {"error": {"message": "nginx.conf:1:3: this string has no end"}}, "a mistake in JSON")
+
+# what is too much
+r = imported("http { geo $g { default 0; " + "10.0.0.0/8 1; " * 250000 + "} map $g $k { 0 $binary_remote_addr; 1 ''; }\n"
+             "limit_req_zone $k zone=a:1m rate=1r/s; limit_req_zone $host zone=b:1m rate=1r/s; server { limit_req zone=a; limit_req zone=b; } }")
+is_((r.returncode, re.findall("key: (.*)", r.stdout)), (0, ["var.k", "host"]), "a geo of 250,000 lines stays nginx's, the rest is carried over")
+like(r.stderr, "differs: zone 'a': its key `$k` stays nginx's: its geo is too long; keep it in nginx.conf", "which is said")
+lists = "".join(f"geo $g{i} {{ " + "10.0.0.0/8 1; " * 15000 + "} " for i in range(20))
+r = imported("http { " + lists + GOOD[7:])
+is_((r.returncode, r.stderr), (0, "1 of 1 limit carried over\n"), "many lists are no mistake")
+r = imported("http { limit_req_zone $host zone=a:1m rate=1r/s;\n" + "".join(f"server {{ server_name s{i}.example; location / {{ limit_req zone=a; }} }}\n" for i in range(1500)) + "}")
+is_((r.returncode, r.stderr.splitlines()[-1]), (4, "1000 of 1500 limits carried over"), "of 1,500 servers 1,000 are read, and all are counted")
+like(r.stderr, "nginx.conf:1002:1: not carried over: more than 1000 servers: this one and what follows are not read\n", "it is said")
+like(r.stderr, "nginx.conf:1501:50: not carried over: `limit_req zone=a`: its server is not read\n", "for each limit")
+inside = "".join(f"location /l{i}/ {{ location /l{i}/in/ {{ limit_req zone=a; }} }}\n" for i in range(800))
+r = imported("http { limit_req_zone $host zone=a:1m rate=1r/s; server {\n" + inside + "} }")
+is_((r.returncode, r.stderr.splitlines()[-1]), (4, "500 of 800 limits carried over"), "of 1,600 locations 1,000 are read, and all are counted")
 
 for i in range(66):
     write(f"{dir}/d{i}.inc", f"include d{i + 1}.inc;")
