@@ -67,11 +67,12 @@ static struct spelled spell(struct import_model *model, struct import_zone *zone
 	if (import_begins(name, "arg_", &rest) && rest.size)
 		return (struct spelled){arena_format(model->arena, "query.%.*s", (int)rest.size, rest.data),
 					true};
-	import_note(model, IMPORT_REMARK, zone->place,
+	bool map = import_variable_named(model, name) != NULL;
+	import_note(model, map ? IMPORT_DIFFERS : IMPORT_REMARK, zone->place,
 		    "zone '%.*s': `$%.*s` becomes `var.%.*s`, which only an nginx that has this variable can "
-		    "tell",
+		    "tell%s",
 		    (int)zone->name.size, zone->name.data, (int)name.size, name.data, (int)name.size,
-		    name.data);
+		    name.data, map ? "; keep its map or geo in nginx.conf" : "");
 	return (struct spelled){arena_format(model->arena, "var.%.*s", (int)name.size, name.data), true};
 }
 
@@ -92,7 +93,7 @@ static void read_expression(struct import_model *model, struct import_zone *zone
 		size_t from = i + 1 + brace, to = from;
 		while (to < text.size && name_byte(text.data[to]))
 			to++;
-		if (to == from || to - from > 100) {
+		if (to == from || to - from > 100 || (brace && (to == text.size || text.data[to] != '}'))) {
 			key->why = "its key is not understood";
 			return;
 		}
@@ -133,26 +134,92 @@ struct text import_variable_alone(struct text text)
 	return name;
 }
 
+static bool meets_all(struct text key)
+{
+	return text_equal(key, TEXT("~.")) || text_equal(key, TEXT("~.+")) || text_equal(key, TEXT("~^.+$"));
+}
+
+/* map $http_x $k { default $http_x; "" $remote_addr; }: one, or where it is missing the other. */
+static bool read_else(struct import_model *model, struct import_zone *zone, struct text name)
+{
+	const struct conf_directive *map = import_variable_named(model, name)->block;
+	struct text source = map->count == 3 ? import_variable_alone(map->words[1]) : TEXT("");
+	struct text present = {"", 0}, absent = present, regex = present, rest;
+
+	if (!import_begins(source, "http_", &rest) && !import_begins(source, "cookie_", &rest) &&
+	    !import_begins(source, "arg_", &rest))
+		return false;
+	for (const struct conf_directive *d = map->children; d; d = d->next) {
+		if (d->count != 2)
+			return false;
+		if (conf_is(d, "default"))
+			present = d->words[1];
+		else if (conf_is(d, ""))
+			absent = d->words[1];
+		else if (meets_all(d->words[0]))
+			regex = d->words[1];
+		else
+			return false;
+	}
+	if (regex.size) {
+		absent = absent.size ? absent : present;
+		present = regex;
+	}
+	struct text other = import_variable_alone(absent);
+	if (map->cut || !text_equal(import_variable_alone(present), source) || !other.size ||
+	    import_variable_named(model, source) || import_variable_named(model, other))
+		return false;
+	struct spelled first = spell(model, zone, source), second = spell(model, zone, other);
+	if (!second.part.size)
+		second.part = TEXT("site");
+	import_push(model, &zone->key.parts,
+		    arena_format(model->arena, "%s | %s", first.part.data, second.part.data));
+	zone->key.skip = second.can_miss;
+	return true;
+}
+
+/* Follows maps and geos to what is counted; false: it cannot be said (key->why, or *why). */
+static bool follow(struct import_model *model, struct import_zone *zone, struct text *counted,
+		   const char **why)
+{
+	struct import_key *key = &zone->key;
+	struct text name;
+	for (unsigned depth = 0; (name = import_variable_alone(*counted)).size; depth++) {
+		struct import_switch decided;
+		size_t before = key->condition_count;
+		if (!import_variable_named(model, name) || (depth && read_else(model, zone, name)))
+			return true;
+		*why = "it is too long a chain of maps";
+		if (depth == 10 || !import_switch(model, name, 0, &decided, why) ||
+		    !import_switch_key(model, &decided, counted, key, why))
+			return false;
+		for (size_t i = before; i < key->condition_count; i++)
+			for (size_t k = 0; k < before; k++)
+				if (key->conditions[i].dimension == key->conditions[k].dimension) {
+					*why = "its maps look at one thing twice";
+					return false;
+				}
+	}
+	return true;
+}
+
 void import_key(struct import_model *model, struct import_zone *zone)
 {
-	struct text name = import_variable_alone(zone->key_text);
-	struct import_switch decided;
+	struct text name = import_variable_alone(zone->key_text), counted = zone->key_text;
+	const char *why = NULL;
 
 	if (zone->why)
 		return; /* its lines are lost anyway */
-	if (!name.size || !import_variable_named(model, name)) {
-		read_expression(model, zone, zone->key_text);
+	if (zone->key_text.size == 0) {
+		zone->key.why = "its key is empty, so it limits nobody";
 		return;
 	}
-	const char *why = NULL;
 	zone->key.variable = name;
-	struct text counted = zone->key_text;
-	if (import_switch(model, name, 0, &decided, &why) &&
-	    !import_switch_key(model, &decided, &counted, &zone->key, &why) && !why)
-		why = "it cannot be said in a policy";
-	if (zone->key.why)
+	if (name.size && import_variable_named(model, name) && read_else(model, zone, name))
 		return;
-	if (why) {
+	if (!follow(model, zone, &counted, &why)) {
+		if (zone->key.why)
+			return;
 		zone->key.condition_count = 0;
 		import_note(model, IMPORT_DIFFERS, zone->place,
 			    "zone '%.*s': its key `%.*s` stays nginx's: %s; keep it in nginx.conf, no other "
@@ -164,5 +231,6 @@ void import_key(struct import_model *model, struct import_zone *zone)
 		zone->key.skip = true;
 		return;
 	}
-	read_expression(model, zone, counted);
+	if (!zone->key.parts.count)
+		read_expression(model, zone, counted);
 }

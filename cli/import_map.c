@@ -104,6 +104,16 @@ static bool is_method(struct text text)
 	return false;
 }
 
+static bool is_host(struct text value)
+{
+	for (size_t i = 0; i < value.size; i++)
+		if (!((text_lower(value.data[i]) >= 'a' && text_lower(value.data[i]) <= 'z') ||
+		      (value.data[i] >= '0' && value.data[i] <= '9') || strchr("-._", value.data[i]) ||
+		      (value.data[i] == '*' && i == 0 && value.size > 2 && value.data[1] == '.')))
+			return false;
+	return value.size > 0;
+}
+
 /* One value in the words of a policy; false: it has none. */
 static bool say(struct import_model *model, struct import_switch *out, struct text value, struct text result,
 		bool regex)
@@ -131,13 +141,10 @@ static bool say(struct import_model *model, struct import_switch *out, struct te
 		}
 		break;
 	case IMPORT_HOST:
-		for (size_t i = 0; i < value.size; i++)
-			if (!((text_lower(value.data[i]) >= 'a' && text_lower(value.data[i]) <= 'z') ||
-			      (value.data[i] >= '0' && value.data[i] <= '9') ||
-			      strchr("-._", value.data[i]) || (value.data[i] == '*' && i == 0)))
-				return false;
-		if (!value.size)
+		if (!is_host(value) || (!out->hostnames && strchr("*.", value.data[0])))
 			return false;
+		if (import_hostnames_dot(model, out, entry))
+			return true;
 		break;
 	case IMPORT_HEADER:
 		if (!regex && !printable(value))
@@ -216,6 +223,22 @@ static bool look_at(struct text name, struct import_model *model, struct import_
 	return true;
 }
 
+static bool has_hostnames(const struct conf_directive *block)
+{
+	for (const struct conf_directive *d = block->children; d; d = d->next)
+		if (d->count == 1 && conf_is(d, "hostnames"))
+			return true;
+	return false;
+}
+
+static const char *unsaid(struct import_model *model, const struct conf_directive *d)
+{
+	struct text key = d->words[0];
+	return arena_format(model->arena, "the value '%.*s' of its map, at %s, has no word in a policy",
+			    (int)(key.size < 80 ? key.size : 80), key.data, import_where(model, d->place))
+		.data;
+}
+
 bool import_map(struct import_model *model, const struct import_variable *map, unsigned depth,
 		struct import_switch *out, const char **why)
 {
@@ -230,21 +253,23 @@ bool import_map(struct import_model *model, const struct import_variable *map, u
 	*why = "what it depends on has no word in a policy";
 	if (!source.size || !look_at(source, model, out))
 		return false;
-	*why = "a value of its map has no word in a policy";
+	out->hostnames = out->dimension == IMPORT_HOST && has_hostnames(map->block);
 	for (unsigned regexes = 0; regexes < 2; regexes++)
 		for (const struct conf_directive *d = map->block->children; d; d = d->next) {
 			struct text key = d->words[0];
 			if (is_word(d) || d->count != 2 || conf_is(d, "default") || is_regex(key) != regexes)
 				continue;
-			if (++cases > IMPORT_CASES_MAX)
+			bool variable = memchr(d->words[1].data, '$', d->words[1].size) != NULL;
+			if (++cases > IMPORT_CASES_MAX ||
+			    (variable && regexes && strpbrk(d->words[1].data, "123456789")) ||
+			    !(regexes ? say_regex(model, out, d)
+				      : say(model, out, literal(key), d->words[1], false))) {
+				*why = unsaid(model, d);
 				return false;
-			if (memchr(d->words[1].data, '$', d->words[1].size) && regexes &&
-			    strpbrk(d->words[1].data, "123456789"))
-				return false;
-			if (regexes ? !say_regex(model, out, d)
-				    : !say(model, out, literal(key), d->words[1], false))
-				return false;
+			}
 		}
+	if (out->hostnames)
+		import_hostnames_order(model, out);
 	const struct conf_directive *otherwise = conf_last(map->block, "default");
 	if (otherwise && otherwise->count == 2)
 		out->otherwise = otherwise->words[1];

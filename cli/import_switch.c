@@ -63,10 +63,24 @@ static void values_of(struct import_model *model, const struct import_switch *de
 	}
 }
 
+static bool entangled_hosts(const struct import_switch *decided, bool counted)
+{
+	for (size_t i = 0; i < decided->count; i++)
+		for (size_t k = 0; k < i; k++) {
+			const struct import_case *wide = &decided->cases[i], *before = &decided->cases[k];
+			if ((wide->result.size > 0) == counted && (before->result.size > 0) != counted &&
+			    (wide->regex || import_host_below(wide->value, before->value)))
+				return true;
+		}
+	return false;
+}
+
 /* Does a case of this kind take something from a later one of the other kind? Then no list says it. */
 static bool entangled(const struct import_switch *decided, bool counted)
 {
 	bool other = false;
+	if (decided->hostnames)
+		return entangled_hosts(decided, counted);
 	for (size_t i = 0; i < decided->count && decided->dimension != IMPORT_IP; i++) {
 		const struct import_case *entry = &decided->cases[i];
 		if ((entry->result.size > 0) != counted)
@@ -95,12 +109,7 @@ bool import_switch_key(struct import_model *model, const struct import_switch *d
 	struct import_condition present = some;
 
 	if (!one_result(decided, counted)) {
-		key->why = arena_format(model->arena,
-					"its key makes plans (a map gives several values), which a policy "
-					"has not yet; inside this "
-					"nginx `key: var.%.*s` with `missing: skip` would do",
-					(int)key->variable.size, key->variable.data)
-				   .data;
+		*why = "its map gives several keys: plans, which a policy has not yet";
 		return false;
 	}
 	if (counted->size == 0) {
@@ -108,12 +117,12 @@ bool import_switch_key(struct import_model *model, const struct import_switch *d
 		return false;
 	}
 	if (decided->secret) {
-		key->why = arena_format(model->arena,
-					"its key depends on a list of API keys or tiers, which a policy has "
-					"not yet; inside this "
-					"nginx `key: var.%.*s` with `missing: skip` would do",
-					(int)key->variable.size, key->variable.data)
-				   .data;
+		*why = arena_format(
+			       model->arena,
+			       "its map has values of the header %.*s, which may be API keys, and which a "
+			       "policy would show",
+			       (int)decided->header.size, decided->header.data)
+			       .data;
 		return false;
 	}
 	if (entangled(decided, !by_default)) {

@@ -18,6 +18,7 @@ struct import_switch {
 	struct text header; /* its name */
 	bool open, secret;  /* a header whose values are nobody's; others' are spelled out */
 	bool get, head;	    /* are among the methods */
+	bool hostnames;	    /* a host may begin with "*." or "." */
 	struct text name;   /* of the variable that looks at the request */
 	struct import_case *cases;
 	size_t count, capacity;
@@ -43,6 +44,11 @@ bool import_geo(struct import_model *model, const struct import_variable *geo, s
 /* The result of a map for a value that is known; false: not understood. */
 bool import_map_of(struct import_model *model, const struct import_variable *map, struct text value,
 		   struct text *result);
+/* Of a map with `hostnames`: cases in the order in which they are meant; ".name" as two of them (false: it is no such name). */
+void import_hostnames_order(struct import_model *model, struct import_switch *decided);
+bool import_hostnames_dot(struct import_model *model, struct import_switch *out, struct import_case entry);
+/* Is `host` below the wildcard? */
+bool import_host_below(struct text wide, struct text host);
 void import_case_add(struct import_model *model, struct import_switch *decided, struct import_case entry);
 /* Addresses first..last as the networks that a policy writes. */
 void import_networks(struct import_model *model, const struct network *range, struct import_texts *out);
