@@ -60,6 +60,11 @@ static void hold(struct import_model *model, struct import_server *server, struc
 		return;
 	}
 	if (i == model->limit_count) {
+		if (effect.status == 444)
+			import_note(
+				model, IMPORT_DIFFERS, line->place,
+				"`%s`: with status 444 nginx closes the connection, a policy answers with it",
+				line->text);
 		model->limits = arena_grow(model->arena, model->limits, model->limit_count,
 					   &model->limit_capacity, sizeof *model->limits);
 		model->limits[model->limit_count++] = (struct import_limit){.line = line,
@@ -97,19 +102,19 @@ void import_group(struct import_model *model)
 		const struct import_settings *self = &server->places[0].settings;
 		bool limited = self->req_count || self->conn_count;
 		if (server->answers) {
-			server->ignored = !server->own;
-			if (limited)
+			server->silent = !server->own;
+			if (limited && server->own)
 				tell_answers(model, server->place, "server");
 		}
-		for (size_t i = 0; i < server->place_count && !server->ignored; i++) {
+		for (size_t i = 0; i < server->place_count && !server->silent; i++) {
 			struct import_place *place = &server->places[i];
 			const struct import_settings *at = &place->settings;
 			if (place->why || place->internal)
 				continue;
-			if (place->answers && (at->req_count || at->conn_count))
-				tell_answers(model, place->place, "location");
 			if (place->answers && !place->own)
 				continue;
+			if (place->answers && (at->req_count || at->conn_count))
+				tell_answers(model, place->place, "location");
 			for (size_t k = 0; k < at->req_count; k++)
 				hold(model, server, place, at->req[k]);
 			for (size_t k = 0; k < at->conn_count; k++)

@@ -69,16 +69,63 @@ static void lose(struct import_model *model, struct import_server *server, const
 		import_drop_own(model, &server->places[i], why);
 }
 
+static bool has_limits(const struct import_server *server)
+{
+	for (size_t i = 0; i < server->place_count; i++) {
+		const struct import_settings *at = &server->places[i].settings;
+		if (!server->places[i].why && (at->req_count || at->conn_count || at->pace))
+			return !server->silent && !server->ignored;
+	}
+	return false;
+}
+
+static bool share_a_host(const struct import_server *a, const struct import_server *b)
+{
+	for (size_t i = 0; i < a->hosts.count; i++)
+		if (import_has(&b->hosts, a->hosts.items[i]))
+			return true;
+	return false;
+}
+
+/* A server that redirects beside one with limits, told apart by port. */
+static void tell_silent(struct import_model *model, const struct import_server *server,
+			const struct import_server *all)
+{
+	for (const struct import_server *other = model->servers; other; other = other->next) {
+		bool rest = other == all && is_default(model, server);
+		if (!has_limits(other) || !(rest || share_a_host(server, other)))
+			continue;
+		import_note(model, IMPORT_DIFFERS, server->place,
+			    "this server answers with `return` or a redirect, which nginx does not limit; a "
+			    "policy knows no ports, and limits its "
+			    "requests as those of the server at %s",
+			    import_where(model, other->place));
+		return;
+	}
+}
+
+static const char *untold_names(struct import_model *model, const struct import_server *all)
+{
+	return all && has_limits(all)
+		       ? arena_format(model->arena,
+				      "its server has names that a policy cannot say; their requests meet "
+				      "what holds for the server at %s",
+				      import_where(model, all->place))
+				 .data
+		       : "its server has names that a policy cannot say; their requests are then not limited";
+}
+
 void import_hosts(struct import_model *model)
 {
-	const struct import_server *all = NULL;
+	struct import_server *all = NULL, *silent = NULL;
 	for (struct import_server *server = model->servers; server; server = server->next) {
 		read_names(model, server);
 		if (server->ignored || !is_default(model, server))
 			continue;
-		if (!all) {
+		if (server->silent) {
+			silent = silent ? silent : server;
+		} else if (!all) {
 			all = server;
-			server->catch_all = true;
 		} else if (server->hosts.count && (server->own || all->own)) {
 			import_note(model, IMPORT_DIFFERS, server->place,
 				    "this server and the one at %s listen apart; a policy knows no ports: "
@@ -87,13 +134,24 @@ void import_hosts(struct import_model *model)
 				    import_where(model, all->place));
 		}
 	}
+	all = all ? all : silent;
+	if (all)
+		all->catch_all = true;
 	for (struct import_server *server = model->servers; server; server = server->next) {
-		if (server->ignored || server->catch_all || server->hosts.count)
+		if (server->silent)
+			tell_silent(model, server, all);
+		if (server->ignored || server->catch_all)
 			continue;
-		lose(model, server,
-		     server->regex_names ? "its server has names that a policy cannot say"
-					 : "its server is told from others by its port or address, which a "
-					   "policy cannot say");
+		if (server->silent)
+			server->ignored = !server->hosts.count;
+		else if (!server->hosts.count)
+			lose(model, server,
+			     server->regex_names ? untold_names(model, all)
+						 : "its server is told from others by its port or address, "
+						   "which a policy cannot say");
+		else if (server->regex_names && has_limits(server))
+			import_note(model, IMPORT_LOST, server->place, "a part of its limits: %s",
+				    untold_names(model, all));
 	}
 }
 
@@ -151,6 +209,8 @@ static void say_hosts(struct import_model *model, const struct part *parts, size
 	for (size_t i = 0; i < count; i++) {
 		const struct import_texts *others = &parts[i].server->hosts;
 		for (size_t k = 0; k < others->count && !same_clauses(&parts[i], like); k++) {
+			if (import_has(hosts, others->items[k]) && parts[i].server->silent)
+				continue; /* it is told */
 			if (import_has(hosts, others->items[k]))
 				import_note(model, IMPORT_DIFFERS, parts[i].server->place,
 					    "host %.*s has two servers with other limits, told apart by port "

@@ -37,9 +37,7 @@ static void regex_patterns(struct import_model *model, struct import_place *plac
 	struct import_regex regex;
 	if (!import_regex(model, place->uri, &regex) ||
 	    !import_regex_paths(model, &regex, &place->patterns, &place->textual))
-		place->why = "this location's regular expression cannot be said as paths; its requests meet "
-			     "what holds "
-			     "around it";
+		place->why = "this location's regular expression cannot be said as paths";
 	else
 		place->wider = regex.wider;
 }
@@ -71,16 +69,6 @@ static void find_patterns(struct import_model *model, struct import_place *place
 		place->why = "this location's path cannot be said in a policy";
 	else
 		import_push(model, &place->patterns, pattern);
-}
-
-static bool answers(const struct conf_directive *block)
-{
-	const struct conf_directive *rewrite = conf_last(block, "rewrite");
-	if (conf_last(block, "return"))
-		return true;
-	return rewrite && rewrite->count == 4 && text_equal(rewrite->words[1], TEXT("^")) &&
-	       (text_equal(rewrite->words[3], TEXT("permanent")) ||
-		text_equal(rewrite->words[3], TEXT("redirect")));
 }
 
 static bool among(struct import_line *const *lines, size_t count, const struct import_line *line)
@@ -116,12 +104,10 @@ void import_locations(struct import_model *model, const struct conf_directive *b
 		struct import_place place = {.place = d->place, .settings = *inherited};
 		read_head(d, &place);
 		place.internal = conf_last(d, "internal") != NULL;
-		place.answers = answers(d);
+		place.answers = import_answers(d);
 		import_level(model, d, &place.settings, &place.own);
 		find_patterns(model, &place);
 		import_own(model, &place, inherited);
-		if (place.why)
-			import_drop_own(model, &place, place.why);
 		server->own |= place.own;
 		if (server->place_count > PLACES_MAX) {
 			import_note(model, IMPORT_LOST, d->place,
@@ -135,6 +121,7 @@ void import_locations(struct import_model *model, const struct conf_directive *b
 		server->places = arena_grow(model->arena, server->places, server->place_count,
 					    &server->place_capacity, sizeof *server->places);
 		server->places[server->place_count++] = place;
+		import_ways(model, d, server, server->place_count - 1);
 		import_locations(model, d, server, &place.settings);
 	}
 }

@@ -108,7 +108,7 @@ struct import_place { /* a location, or (ALL) a server outside of its locations 
 	bool own;     /* limits stand in it */
 	bool answers; /* by `return`: nginx does not limit it */
 	bool internal;
-	const char *why;	      /* why no pattern says it; NULL: patterns do */
+	const char *why;	      /* why no pattern says it, half a sentence; NULL: patterns do */
 	struct import_texts patterns; /* "": everything */
 	bool textual;		      /* nginx's meets more: /x is /xyz too */
 	bool wider;		      /* ours meets more */
@@ -126,18 +126,27 @@ struct import_node {
 	struct pattern cut;
 };
 
+enum import_way_kind { IMPORT_REWRITTEN, IMPORT_ANSWERED, IMPORT_TRIED, IMPORT_INDEXED, IMPORT_PAGED };
+struct import_way {
+	enum import_way_kind kind;
+	const struct conf_directive *directive;
+	struct text to; /* its last word, without a query */
+	size_t from;	/* number of the place that it stands in */
+};
+
 struct import_server {
 	struct conf_place place;
 	struct import_texts names, listens, hosts;
 	bool default_server, answers, own, catch_all;
 	bool ignored;		     /* nothing of it can be told, or needs to be */
+	bool silent;		     /* it answers by itself, and has no limits of its own */
 	bool regex_names;	     /* names that a policy has no word for */
 	struct import_place *places; /* [0]: itself */
 	size_t place_count, place_capacity;
 	struct import_node *nodes; /* the patterns of its places */
 	size_t node_count;
-	const struct conf_directive *rewrite; /* the last that goes on inside nginx */
-	struct import_texts tried;	      /* where try_files leads */
+	struct import_way *ways;
+	size_t way_count, way_capacity;
 	struct import_server *next;
 };
 
@@ -176,6 +185,7 @@ struct import_model {
 	size_t note_capacity;
 	struct import_zone *zones;
 	struct import_line *lines, **lines_tail;
+	const struct conf_directive *http;
 	struct import_server *servers, **servers_tail;
 	size_t server_count;
 	struct import_variable *variables;
@@ -260,6 +270,15 @@ struct text import_pattern(struct import_model *model, struct text path, const c
 struct pattern import_pattern_cut(struct import_model *model, struct text pattern);
 bool import_contains(const struct pattern *wide, const struct pattern *narrow);
 bool import_overlaps(const struct pattern *a, const struct pattern *b);
+
+/* import_ways.c, import_lost.c */
+void import_ways(struct import_model *model, const struct conf_directive *block, struct import_server *server,
+		 size_t from);
+/* Are all requests for it answered by `return` or a redirect? */
+bool import_answers(const struct conf_directive *block);
+bool import_leads(const struct import_way *way, const struct import_place *place);
+void import_tell_ways(struct import_model *model);
+void import_lose_untold(struct import_model *model); /* before import_group */
 
 /* import_group.c, import_names.c */
 void import_group(struct import_model *model);

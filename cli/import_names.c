@@ -21,7 +21,7 @@ static struct text slug(struct import_model *model, struct text text)
 		if (c != '-' || (used && out[used - 1] != '-'))
 			out[used++] = c;
 	}
-	while (used && out[used - 1] == '-')
+	while (used && (out[used - 1] == '-' || out[used - 1] == '.'))
 		used--;
 	return (struct text){out, used};
 }

@@ -95,7 +95,7 @@ void import_pages(struct import_model *model)
 			continue;
 		limit->page_file = file_of(model, limit);
 		for (size_t k = 0; k < i; k++)
-			told |= model->limits[k].page == limit->page;
+			told |= model->limits[k].page == limit->page && !model->limits[k].dry;
 		if (!limit->page_file && !told)
 			import_note(model, IMPORT_DIFFERS, limit->page->place,
 				    "error_page %u %.*s: it is no file that can be read from here; in nginx "

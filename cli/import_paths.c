@@ -67,7 +67,7 @@ static void make_nodes(struct import_model *model, struct import_server *server)
 	size_t capacity = 0;
 	for (size_t i = 0; i < server->place_count; i++) {
 		struct import_place *place = &server->places[i];
-		if (place->why || place->internal || (place->answers && !place->own))
+		if (place->why || place->internal)
 			continue;
 		for (size_t k = 0; k < place->patterns.count; k++) {
 			struct import_node node = {place, place->patterns.items[k],

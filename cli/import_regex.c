@@ -120,14 +120,26 @@ static void group(struct reading *r, struct import_texts *out)
 	r->depth--;
 }
 
+/* Anything, up to the end. */
+static bool rest(struct reading *r)
+{
+	static const char *const RESTS[] = {".*$", ".*", ".+$", ".+", "(.*)$", "(.*)", "(.+)$", "(.+)"};
+	for (size_t i = 0; i < sizeof RESTS / sizeof *RESTS; i++)
+		if (take(r, RESTS[i]))
+			return true;
+	return false;
+}
+
 /* How the value ends, where only that can follow. */
 static bool ending(struct reading *r)
 {
 	static const char *const BELOW[] = {"(/|$)", "(?:/|$)", "($|/)", "(?:$|/)", "(/.*)?$", "(?:/.*)?$"};
 	for (size_t i = 0; i < sizeof BELOW / sizeof *BELOW; i++)
-		if (take(r, BELOW[i]))
+		if (take(r, BELOW[i])) {
+			rest(r);
 			return r->out->below = true;
-	if (take(r, ".*$") || take(r, ".*") || take(r, ".+$") || take(r, ".+"))
+		}
+	if (rest(r))
 		return true;
 	return take(r, "$") ? (r->out->ends = true) : false;
 }

@@ -4,43 +4,6 @@
 
 #include "cli/import_model.h"
 
-/* What weir sees otherwise than nginx in servers where paths decide. */
-static void tell_ways(struct import_model *model)
-{
-	for (struct import_server *server = model->servers; server; server = server->next) {
-		bool paths = false;
-		for (size_t i = 1; i < server->place_count; i++)
-			paths |= server->places[i].own && !server->places[i].why;
-		if (server->ignored || !paths)
-			continue;
-		if (server->rewrite)
-			import_note(model, IMPORT_DIFFERS, server->rewrite->place,
-				    "`%s`: a policy looks at what the client asked for, not where a rewrite "
-				    "leads",
-				    import_written(model, server->rewrite));
-		for (size_t i = 1; i < server->place_count; i++) {
-			const struct import_place *place = &server->places[i];
-			bool tried = false;
-			for (size_t k = 0; k < server->tried.count && place->own && !place->why; k++) {
-				struct text to = server->tried.items[k];
-				const char *query = to.size ? memchr(to.data, '?', to.size) : NULL;
-				if (query)
-					to.size = (size_t)(query - to.data);
-				tried |= text_equal(to, place->uri);
-			}
-			if (tried)
-				import_note(model, IMPORT_DIFFERS, place->place,
-					    "try_files leads here from other paths; a policy looks at what "
-					    "the client asked for");
-			if (place->kind == IMPORT_REGEX && place->why && !place->own && !place->answers)
-				import_note(model, IMPORT_DIFFERS, place->place,
-					    "its regular expression cannot be said as paths: where it takes "
-					    "requests away from locations "
-					    "with limits of their own, theirs hold");
-		}
-	}
-}
-
 static void count(struct import_model *model)
 {
 	for (struct import_line *line = model->lines; line; line = line->next) {
@@ -70,13 +33,14 @@ static int by_place(const void *left, const void *right)
 static void understand(struct import_model *model, const struct conf_directive *all)
 {
 	import_walk(model, all);
+	import_lose_untold(model);
 	import_group(model);
 	import_hosts(model);
 	for (uint32_t i = 0; i < model->limit_count; i++)
 		import_where_it_holds(model, i);
 	import_names(model);
 	import_pages(model);
-	tell_ways(model);
+	import_tell_ways(model);
 	model->out->policy = import_emit(model);
 	count(model);
 	for (const struct conf_unread *unread = model->conf->unread; unread; unread = unread->next)

@@ -26,27 +26,6 @@ static void gather_names(struct import_model *model, const struct conf_directive
 		import_key(model, zone);
 }
 
-static bool goes_on(const struct conf_directive *rewrite)
-{
-	struct text last = rewrite->words[rewrite->count - 1];
-	return rewrite->count >= 3 && !text_equal(last, TEXT("redirect")) &&
-	       !text_equal(last, TEXT("permanent")) &&
-	       !memmem(rewrite->words[2].data, rewrite->words[2].size, "://", 3);
-}
-
-static void look_into(struct import_model *model, const struct conf_directive *block,
-		      struct import_server *server)
-{
-	for (const struct conf_directive *d = block->children; d; d = d->next) {
-		if (conf_is(d, "rewrite") && goes_on(d))
-			server->rewrite = d;
-		if (conf_is(d, "try_files") && d->count > 2)
-			import_push(model, &server->tried, d->words[d->count - 1]);
-		if (d->block)
-			look_into(model, d, server);
-	}
-}
-
 static void read_server(struct import_model *model, const struct conf_directive *block,
 			const struct import_settings *http, bool http_own)
 {
@@ -63,7 +42,7 @@ static void read_server(struct import_model *model, const struct conf_directive 
 			server->default_server |= text_equal(d->words[i], TEXT("default_server")) ||
 						  text_equal(d->words[i], TEXT("default"));
 	}
-	server->answers = conf_last(block, "return") != NULL;
+	server->answers = import_answers(block);
 	import_level(model, block, &self.settings, &self.own);
 	import_own(model, &self, http);
 	import_push(model, &self.patterns, TEXT(""));
@@ -71,10 +50,11 @@ static void read_server(struct import_model *model, const struct conf_directive 
 	server->places = arena_grow(model->arena, server->places, 0, &server->place_capacity,
 				    sizeof *server->places);
 	server->places[server->place_count++] = self;
+	import_ways(model, model->http, server, 0);
+	import_ways(model, block, server, 0);
 	import_locations(model, block, server, &self.settings);
 	/* without a server the limits of http{} are limits all the same */
 	server->own |= http_own && model->server_count == 0;
-	look_into(model, block, server);
 	*model->servers_tail = server;
 	model->servers_tail = &server->next;
 }
@@ -86,6 +66,7 @@ static void read_http(struct import_model *model, const struct conf_directive *h
 	bool own = false;
 	size_t servers = 0;
 
+	model->http = http;
 	gather_names(model, http);
 	import_level(model, http, &settings, &own);
 	import_realip(model, http);

@@ -30,7 +30,6 @@ static const char *const PIECES[] = {
 	"limit_conn_zone $server_name zone=e:1m;",
 	"limit_req zone=a;",
 	"limit_req zone=a burst=0;",
-	"limit_req zone=a { }",
 	"limit_conn e 0;",
 	"limit_except GET { limit_rate 5k; }",
 	"set $limit_rate 5k;",
@@ -56,6 +55,14 @@ static const char *const PIECES[] = {
 	"server_name a.b;",
 	"server_name _;",
 	"return 200;",
+	"location = /x { return 204; }",
+	"if ($x) { return 204; set $limit_rate 5k; }",
+	"rewrite ^/(.*)$ /y permanent;",
+	"index x;",
+	"error_page 404 /x/y/z;",
+	"unknown { limit_req zone=a; }",
+	"map $host $k { hostnames; .a.b $uri; *.c \"\"; default $g; }",
+	"map $http_x $g { default $http_x; \"\" $remote_addr; }",
 	"rewrite ^ /x last;",
 	"try_files $uri /x;",
 	"set_real_ip_from 10.0.0.1/8;",
@@ -65,6 +72,7 @@ static const char *const PIECES[] = {
 	"error_page 429 =200 @n;",
 	"stream {",
 	"if ($x) {",
+	"limit_req zone=a { }",
 	"'",
 	"\"",
 	"\\",
@@ -125,7 +133,7 @@ int main(void)
 				used += (size_t)snprintf(text + used, sizeof text - used, "%s ", PIECES[i]);
 		/* most are well formed: pieces of the first part, and every block closed */
 		bool formed = round % 4 != 0;
-		size_t few = sizeof PIECES / sizeof *PIECES - (formed ? 11 : 0);
+		size_t few = sizeof PIECES / sizeof *PIECES - (formed ? 12 : 0);
 		for (unsigned i = (unsigned)(random_next(&seed) % 60); i > 0; i--) {
 			const char *piece = PIECES[random_next(&seed) % few];
 			int balance = braces(piece);

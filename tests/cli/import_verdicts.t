@@ -146,6 +146,17 @@ SERVERS = """
     server { LISTEN server_name www.two.example three.example; location / { FILE } }"""
 HOSTS = ["one.example", "two.example", "x.two.example", "www.two.example", "three.example", "nobody.example"]
 same("servers by host", SERVERS, [(p, {"source": f"127.0.0.{20 + i}", "headers": {"Host": h}}) for i, h in enumerate(HOSTS) for p in ["/", "/", "/", "/", "/", "/deep/x", "/deep/y"]])
+same("return, hostnames, a header or else the address", """
+    map $host $outside { hostnames; default $binary_remote_addr; .int.example ""; }
+    map $http_x_api_key $key { default $http_x_api_key; "" $binary_remote_addr; }
+    limit_req_zone $outside zone=a:1m rate=1r/m;
+    limit_req_zone $key zone=k:1m rate=1r/m;
+    server { LISTEN server_name any.example; limit_req zone=a; location / { FILE } location = /healthz { return 204; }
+             location /key/ { limit_req zone=k; FILE } }
+    server { LISTEN server_name gone.example; return 301 http://any.example/; }""",
+     [("/", {"source": f"127.0.0.{60 + i}", "headers": {"Host": h}}) for i, h in enumerate(["any.example", "int.example", "a.int.example", "a.example", "gone.example"]) for _ in range(3)] +
+     [("/healthz", {"source": "127.0.0.70"})] * 3 + [("/key/x", {"source": "127.0.0.71", "headers": {"X-Api-Key": k} if k else {}}) for k in ("A", "", "A", "B", "")],
+     [200, 503, 503] + [200] * 6 + [200, 503, 503] + [301] * 3 + [204] * 3 + [200, 200, 503, 200, 503])
 same("a real address behind a proxy", """
     set_real_ip_from 127.0.0.1; real_ip_header X-Forwarded-For; real_ip_recursive on;
     limit_req_zone $binary_remote_addr zone=a:1m rate=1r/m;
