@@ -87,9 +87,13 @@ struct table {
 
 /* process.c: takes and gives back a process slot. */
 enum weir_error process_open(struct table *table);
+/* The same, and while there is none tries again, for about so long. */
+enum weir_error process_wait(struct table *table, uint32_t wait_ms);
 void process_close(struct table *table);
 /* A ticket or a stay has ended: retires, if that is what the handle waits to do and this was the last of them. */
 void process_done(struct table *table);
+/* Retires now, whatever is held. False: out of memory, nothing has changed. */
+bool process_leave(struct table *table);
 /* Statistics of one's own where nobody reads them. False: out of memory. */
 bool process_do_without(struct table *table);
 bool process_alive(struct table *table, uint32_t index);
@@ -101,7 +105,12 @@ uint32_t process_owner(const struct table *table);
 /* Surely without an owner, as far as is known without asking the kernel. */
 bool process_gone(const struct table *table, uint32_t index, uint32_t owners);
 
-/* ticket.c: the handle is being closed. None of its tickets is live any more. */
+/* yield.c: this handle has found no process slot. */
+void yield_want(struct table *table);
+
+/* ticket.c: charges all that this handle has reserved, postponed or not, at its own cost. In flight it leaves alone. */
+void ticket_charge(struct table *table, const struct algo_time *t);
+/* The handle is being closed. None of its tickets is live any more. */
 void ticket_close(struct table *table);
 
 /* ledger_read.c: the handle's own part; nothing is mapped before a row is asked for. */

@@ -114,7 +114,9 @@ struct layout_published {      /* read-mostly: written when a policy is publishe
 				*/
 	uint64_t before;       /* generation of the snapshot it was made from: the next one is newer (I7) */
 	uint64_t moved;	       /* another table has taken its place at the path: look now */
-	uint64_t spare[4];
+	uint64_t wanted_since; /* table time: process slots are wanted since then (yield.c), */
+	uint64_t wanted_at;    /* and somebody has found none. 0: nobody ever has */
+	uint64_t spare[2];
 } __attribute__((aligned(64)));
 
 struct layout_clock {	  /* T12; offset and boot are written under a lock, at most once a boot */

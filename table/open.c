@@ -75,7 +75,7 @@ enum weir_error open_attach(struct table *table, const struct why *why)
 	return WEIR_OK;
 }
 
-static enum weir_error join(struct table *table, const struct why *why)
+static enum weir_error join(const struct table_options *options, struct table *table, const struct why *why)
 {
 	table->ledger.chunks = calloc(HANDLE_CHUNKS, sizeof *table->ledger.chunks);
 	if (!table->ledger.chunks)
@@ -88,7 +88,7 @@ static enum weir_error join(struct table *table, const struct why *why)
 				 strerror(errno));
 	if (table->read_only)
 		return process_do_without(table) ? WEIR_OK : why_error(why, WEIR_NO_MEMORY, "out of memory");
-	error = process_open(table);
+	error = process_wait(table, options->slot_wait_ms);
 	if (error == WEIR_BUSY)
 		return why_error(why, error, "all %u process slots are taken", table->process_slots);
 	if (error != WEIR_OK)
@@ -114,7 +114,7 @@ static enum weir_error open_path(const struct table_options *options, struct tab
 	if (error == WEIR_OK)
 		error = open_attach(table, why);
 	if (error == WEIR_OK)
-		error = join(table, why);
+		error = join(options, table, why);
 	return error;
 }
 

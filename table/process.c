@@ -10,12 +10,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "table/atomic.h"
 #include "table/hold.h"
 
-#define SEEN_NS UINT64_C(1000000000) /* how long one who was alive is believed to be */
+#define SEEN_NS	     UINT64_C(1000000000) /* how long one who was alive is believed to be */
+#define WAIT_STEP_MS 20
 
 struct process_seen {
 	uint32_t owners; /* as its line said; 0: not asked yet */
@@ -69,7 +71,19 @@ enum weir_error process_open(struct table *table)
 		hold_current(table);
 		return WEIR_OK;
 	}
+	yield_want(table);
 	return WEIR_BUSY;
+}
+
+enum weir_error process_wait(struct table *table, uint32_t wait_ms)
+{
+	const struct timespec pause = {.tv_nsec = WAIT_STEP_MS * 1000000};
+	enum weir_error error = process_open(table);
+	for (uint32_t waited = 0; error == WEIR_BUSY && waited < wait_ms; waited += WAIT_STEP_MS) {
+		nanosleep(&pause, NULL);
+		error = process_open(table);
+	}
+	return error;
 }
 
 void process_close(struct table *table)
@@ -97,14 +111,21 @@ bool process_do_without(struct table *table)
 
 /* From here on the handle is a read-only one. In this order: what it counts goes elsewhere before the slot can
  * have another owner (I10), and it has stopped deciding before its hold of a generation ends (I8). */
-void process_done(struct table *table)
+bool process_leave(struct table *table)
 {
-	if (!table->retiring || table->held || table->stays || !process_do_without(table))
-		return;
+	if (!process_do_without(table))
+		return false;
 	ledger_unlock(table);
 	table->read_only = table->retired = true;
 	table->retiring = false;
 	process_close(table);
+	return true;
+}
+
+void process_done(struct table *table)
+{
+	if (table->retiring && !table->held && !table->stays)
+		process_leave(table);
 }
 
 void table_retire(struct table *table)

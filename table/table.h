@@ -33,6 +33,7 @@ struct table_options {
 	bool create;	  /* make the file if it is missing (privately, then link(2)ed into place) */
 	bool read_only;	  /* no process slot, no deciding: for looking */
 	uint32_t process_slots; /* creation only, at most 4096; 0: 64, or 4 for each processor */
+	uint32_t slot_wait_ms;	/* for a process slot, if none is free; 0: WEIR_BUSY at once */
 	const char
 		*snapshot; /* creation only: what to begin with (table/snapshot.h), NULL: nothing. One that is
 				   missing, damaged or of another version leaves an empty table and a sentence in
@@ -52,8 +53,8 @@ void table_close(struct table **table);
  *
  * While the slot is needed (tickets hold something, or table_stay) this only says what is to be: the handle decides,
  * takes, charges and holds its generation exactly as before, and retires by itself with the last table_settle,
- * table_give_back, table_overdue or table_unstay. A decision of several steps that may end the last of them
- * halfway stays meanwhile. Out of memory: the slot stays, and the next of these tries again. */
+ * table_give_back, table_overdue or table_unstay, or at once by table_yield. A decision of several steps that may end
+ * the last of them halfway stays meanwhile. Out of memory: the slot stays, and the next of these tries again. */
 void table_retire(struct table *table);
 /* Takes a slot again, perhaps another one, and holds what is published now; or, if the handle has not retired yet, goes
  * on with the one it has and the generation it holds. An image that was mapped before may be decided with if it is
@@ -66,6 +67,20 @@ enum weir_error table_resume(struct table *table);
  * counted. The handle's thread; nothing shared is touched but by the retirement. */
 void table_stay(struct table *table);
 void table_unstay(struct table *table);
+/* Whether the handle may decide: it was not opened for reading, and has a process slot. */
+bool table_decides(const struct table *table);
+/* Should a handle that has retired, but still needs its slot, give it up for somebody who found none (table_open,
+ * table_resume: WEIR_BUSY) within the last two seconds? Yes for those that are among the older half of the table's
+ * handles; for the others too if slots have been wanted for more than half a second. No for one without a slot. Cheap as long as
+ * nobody wants one; ask once a second. */
+bool table_wanted(struct table *table);
+/* Completes a table_retire now, whatever is held or stays: as if the process had died, but that what it has reserved is
+ * charged first, at its own cost, as by table_overdue (else not to be counted would be a matter of being slow). Of its
+ * tickets none is live any more: to settle them or give them back later does nothing, and what was in flight counts
+ * for nobody within two seconds (I15). *dropped: how many those are. Stays go on being counted, and hold nothing until
+ * table_resume. Their owner then does without: table_charge says TABLE_NO_ROOM. False, and nothing is given up: the
+ * handle is not retiring, or out of memory (what was reserved may be charged then). The handle's thread, in no decision. */
+bool table_yield(struct table *table, uint32_t *dropped);
 /* Bytes that the file system of a new table must have free: for table and ledger as they begin, and for the
  * images of usual policies (a large one takes twice its size: an edit stands beside the one in force until it
  * replaces it). 0: no such table can be made. */

@@ -255,6 +255,17 @@ bool table_give_back(struct table *table, struct table_ticket *ticket, const str
 	return table_settle(table, ticket, t, 0);
 }
 
+void ticket_charge(struct table *table, const struct algo_time *t)
+{
+	while (table->reserved.first)
+		table_settle(table, table->reserved.first, t, table->reserved.first->cost);
+	for (struct table_ticket *ticket = table->in_flight.first, *after; ticket; ticket = after) {
+		after = ticket->after;
+		if (ticket->rests == 1)
+			table_settle(table, ticket, t, ticket->cost);
+	}
+}
+
 void table_overdue(struct table *table, const struct algo_time *t)
 {
 	for (;;) {
