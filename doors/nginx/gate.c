@@ -99,6 +99,7 @@ ngx_http_weir_decide(ngx_http_weir_visit_t *visit)
     table = visit->world->env.table;
 
     if (visit->waiting) {
+        ngx_http_weir_leave_back(visit->world);
         table_time(table, &visit->flow->time);
     }
 

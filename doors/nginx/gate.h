@@ -71,6 +71,7 @@ typedef struct {
     unsigned                     away:1;       /* the current table's slot has been given back */
     ngx_http_weir_world_t       *current;      /* NULL: none */
     time_t                       retry_at;
+    time_t                       complain_at;  /* that there is no process slot: not with each trial */
     uint64_t                     unmappable;   /* generation word under which the image was bad */
     struct flow_recorder         recorder;
 } ngx_http_weir_realm_t;
@@ -198,6 +199,9 @@ ngx_http_weir_table_t *ngx_http_weir_table_fit(ngx_http_weir_realm_t *realm, ngx
 void ngx_http_weir_table_drop(ngx_http_weir_table_t *table);
 /* Charges what is overdue in any of this worker's tables; how many tickets they hold after that. */
 ngx_uint_t ngx_http_weir_tables_overdue(void);
+/* Of those that are to be left, and that still need their process slots: gives up the slots that others want. How many of this
+ * worker's tables it still has slots of. */
+ngx_uint_t ngx_http_weir_tables_yield(ngx_log_t *log);
 /* Where workers of that user have it; `path` has PLACE_MAX bytes. NULL: too long. */
 const char *ngx_http_weir_table_path(ngx_http_weir_realm_t *realm, ngx_uid_t worker, char *path);
 
@@ -212,6 +216,8 @@ void ngx_http_weir_world_leave(ngx_http_weir_realm_t *realm);
 /* leave.c. Calls ngx_http_weir_world_leave when the worker is told to exit; _soon: once more, after this round of events. */
 void ngx_http_weir_leave_init(ngx_cycle_t *cycle);
 void ngx_http_weir_leave_soon(void);
+/* A request that has waited (it stays: table_stay) is to be decided in that world. */
+void ngx_http_weir_leave_back(ngx_http_weir_world_t *world);
 void ngx_http_weir_leave_end(void);
 
 /* process.c. Every realm of this configuration; how many. */

@@ -18,6 +18,13 @@
 /* ms that those who decide in a table of another size are waited for */
 #define NGX_HTTP_WEIR_WAIT_FITTING   500
 
+/* ms that a worker that starts waits for a process slot: those that leave look each second whether one is wanted */
+#define NGX_HTTP_WEIR_WAIT_SLOT      2000
+
+/* seconds: tried again, and said again */
+#define NGX_HTTP_WEIR_SLOT_RETRY     1
+#define NGX_HTTP_WEIR_SLOT_COMPLAIN  10
+
 
 static enum weir_error ngx_http_weir_table_make(
     ngx_http_weir_realm_t *realm, const struct table_options *options,
@@ -50,6 +57,7 @@ ngx_http_weir_table_open(ngx_http_weir_realm_t *realm, const char *otherwise)
     options.size = realm->size;
     options.create = true;
     options.process_slots = ngx_http_weir_slots();
+    options.slot_wait_ms = realm->serving ? 0 : NGX_HTTP_WEIR_WAIT_SLOT;
 
     options.path = ngx_http_weir_table_path(realm, geteuid(), path);
 
@@ -74,6 +82,17 @@ ngx_http_weir_table_open(ngx_http_weir_realm_t *realm, const char *otherwise)
                                      sizeof(why));
     if (error != WEIR_OK) {
         ngx_free(table);
+
+        if (error == WEIR_BUSY) {
+            realm->retry_at = ngx_time() + NGX_HTTP_WEIR_SLOT_RETRY;
+
+            if (ngx_time() < realm->complain_at) {
+                return NULL;
+            }
+
+            realm->complain_at = ngx_time() + NGX_HTTP_WEIR_SLOT_COMPLAIN;
+        }
+
         ngx_http_weir_complain(realm->log, why, error, otherwise);
         return NULL;
     }
@@ -333,7 +352,8 @@ ngx_http_weir_table_crowded(ngx_http_weir_realm_t *realm,
                       "weir: %uD of %uD process slots of the table are taken; "
                       "without one a worker passes everything undecided. "
                       "Old workers keep theirs until their last response has "
-                      "gone: worker_shutdown_timeout ends them",
+                      "gone, or until none is left: then it is not counted "
+                      "any more. worker_shutdown_timeout ends them",
                       taken, all);
     }
 }
@@ -391,4 +411,39 @@ ngx_http_weir_tables_overdue(void)
     }
 
     return held;
+}
+
+
+ngx_uint_t
+ngx_http_weir_tables_yield(ngx_log_t *log)
+{
+    uint32_t                dropped;
+    ngx_uint_t              slots;
+    ngx_queue_t            *q;
+    ngx_http_weir_table_t  *table;
+
+    slots = 0;
+
+    if (ngx_http_weir_tables.next == NULL) {
+        return slots;
+    }
+
+    for (q = ngx_queue_head(&ngx_http_weir_tables);
+         q != ngx_queue_sentinel(&ngx_http_weir_tables);
+         q = ngx_queue_next(q))
+    {
+        table = ngx_queue_data(q, ngx_http_weir_table_t, queue);
+
+        if (table_wanted(table->table) && table_yield(table->table, &dropped)) {
+            ngx_log_error(NGX_LOG_NOTICE, log, 0,
+                          "weir: %s: new workers find no process slot, so "
+                          "this one, which is to exit, gives its own up; its "
+                          "%uD places of requests in flight are not counted "
+                          "any more", table_path(table->table), dropped);
+        }
+
+        slots += table_decides(table->table);
+    }
+
+    return slots;
 }

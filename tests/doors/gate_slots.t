@@ -57,7 +57,7 @@ with open(site.table, "r+b") as f:
     wait_until(lambda: len(site.workers()) == 2)
     is_(site.errors().count(WARNING), 1, "others take nearly all: a warning, once for each configuration")
     like(site.errors(), " of 256 " + WARNING + "; without one a worker passes everything undecided. Old workers keep theirs until their "
-         "last response has gone: worker_shutdown_timeout ends them", "with what is to be done")
+         "last response has gone, or until none is left: then it is not counted any more. worker_shutdown_timeout ends them", "with what is to be done")
     is_(site.statuses(4, "/index.html"), 3 * [200] + [429], "and requests are decided (the fourth was the file that was sent)")
 site.check_no_alerts()
 done()
