@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* nginx_conf: any text is either no nginx configuration, or becomes a policy without errors, and every limit of it is carried over or dropped with a remark. */
+/* nginx_conf: any text is either no nginx configuration, or becomes a policy without errors, and every limit of it is carried over or
+ * dropped with a remark. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
