@@ -8,6 +8,7 @@
  */
 #include "table/hold.h"
 #include "table/quota.h"
+#include "table/snapshot.h"
 #include "tests/table/rig.h"
 #include "tests/tap.h"
 
@@ -316,6 +317,31 @@ static void check_rows(void)
 	rig_free(&rig);
 }
 
+/* What is written down of a row has its quota; else it would be no row, and its counters forgotten. */
+static void check_resize(void)
+{
+	struct rig rig = rig_new(TABLE_SIZE_MIN, 2);
+	struct table *old = rig_open(&rig), *table;
+	struct algo_numbers numbers = rig_token(1, 60 * MINUTE, 5);
+	uint32_t row = row_of(old, 1, &numbers, 3);
+	struct table_options options = {.path = rig.path, .size = 2 * TABLE_SIZE_MIN};
+	struct table_key key = rig_key(old, 1, 1);
+	struct table_look look;
+	struct algo_time t;
+	char why[256] = "";
+	table_time(old, &t);
+	is_u64(table_charge(old, &key, row, &t, 5, &look), TABLE_CHARGED,
+	       "used up before the table is resized");
+	is_u64(table_resize(old, &options, 1000, why, sizeof why), WEIR_OK, "resized");
+	is_str(why, "", "  without a word");
+	table = rig_open(&rig);
+	is_u64(table_charge(table, &key, row, &t, 1, &look), TABLE_REFUSED, "  and so it is after that");
+	is_u64(quota_of(ledger_row(table, row)), 3, "  under a row with its quota");
+	table_close(&table);
+	table_close(&old);
+	rig_free(&rig);
+}
+
 int main(void)
 {
 	for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
@@ -328,5 +354,6 @@ int main(void)
 		check_holds(h);
 	check_more();
 	check_rows();
+	check_resize();
 	return done_testing();
 }
