@@ -78,8 +78,9 @@ static void room(struct doctor *doctor, const struct census *census, const struc
 }
 
 #define SLOTS_CURE                                                                                           \
-	"after a reload an old nginx worker keeps its slot until its last response has gone: "               \
-	"worker_shutdown_timeout 10m in nginx.conf ends it; without a slot a process decides nothing"
+	"after a reload an old nginx worker keeps its slot while its last responses count under a limit, "   \
+	"until another worker wants it: worker_shutdown_timeout 10m in nginx.conf ends it sooner; without "  \
+	"a slot a process decides nothing"
 
 static void processes(struct doctor *doctor, const struct census *census, const struct stats_process *sum)
 {
