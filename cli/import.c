@@ -3,11 +3,16 @@
 #include "cli/import.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "cli/findings.h"
 #include "cli/import_write.h"
 #include "cli/options.h"
 #include "cli/out.h"
+
+#define INPUT_MAX ((size_t)32 << 20)
 
 static const char *const WEIGHTS[] = {
 	[IMPORT_LOST] = "not carried over", [IMPORT_DIFFERS] = "differs", [IMPORT_REMARK] = "note"};
@@ -91,17 +96,45 @@ static int deliver(const struct import *import, const char *to, bool force)
 	return import->lost ? STATUS_PARTLY : STATUS_FINE;
 }
 
+static bool same_file(const char *a, const char *b)
+{
+	struct stat one, two;
+	return stat(a, &one) == 0 && stat(b, &two) == 0 && one.st_dev == two.st_dev &&
+	       one.st_ino == two.st_ino;
+}
+
+/* All of it, up to INPUT_MAX bytes; the caller frees it. NULL: it cannot be read, or is longer. */
+static char *standard_input(struct text *out)
+{
+	size_t size = 0, used = 0;
+	char *text = NULL;
+	do {
+		char *more = size < INPUT_MAX ? realloc(text, size = size ? size * 2 : 65536) : NULL;
+		if (!more)
+			break;
+		text = more;
+		used += fread(text + used, 1, size - used, stdin);
+	} while (used == size);
+	if (!text || used == size || ferror(stdin)) {
+		free(text);
+		return NULL;
+	}
+	*out = (struct text){text, used};
+	return text;
+}
+
 int import_command(int argc, char **argv)
 {
 	const char *to = NULL;
 	bool force = false;
 	const struct options_rule rules[] = {
-		{"--out", OPTIONS_TEXT, &to, "FILE", "write the policy there, not to standard output"},
+		{"--out", OPTIONS_TEXT, &to, "FILE", "write the policy there, not to standard output (-)"},
 		{"--force", OPTIONS_FLAG, &force, NULL, "also over a file that exists"},
 	};
 	struct options options = {
 		.synopsis = "weir import NGINX.CONF [--out POLICY.YAML]",
-		.about = "Writes the limits of an nginx configuration (limit_req, limit_conn, limit_rate, "
+		.about = "Writes the limits of an nginx configuration (- is standard input; limit_req, "
+			 "limit_conn, limit_rate, "
 			 "with the geo and\n"
 			 "map that their keys need, and realip) as a policy. What is not in it, or differs, "
 			 "is listed on\n"
@@ -118,13 +151,30 @@ int import_command(int argc, char **argv)
 		out_error("which configuration? weir import /etc/nginx/nginx.conf");
 		return STATUS_USAGE;
 	}
+	const char *from = options.words.items[0];
+	struct import_options from_where = {.path = from};
+	char *text = NULL;
+	if (to && strcmp(to, "-") == 0)
+		to = NULL;
+	if (to && same_file(from, to)) {
+		out_error("%s is the configuration itself", to);
+		return STATUS_USAGE;
+	}
+	if (strcmp(from, "-") == 0) {
+		text = standard_input(&from_where.text);
+		if (!text) {
+			out_error("the standard input cannot be read, or is longer than 32 MiB");
+			return STATUS_SYSTEM;
+		}
+	}
 	struct import import;
-	if (!import_run(&(struct import_options){.path = options.words.items[0]}, &import))
+	if (!import_run(&from_where, &import))
 		status = failed(&import);
 	else if (!sound(&import, to ? to : "policy.yaml"))
 		status = STATUS_FINDINGS;
 	else
 		status = deliver(&import, to, force);
 	import_free(&import);
+	free(text);
 	return status;
 }

@@ -41,7 +41,8 @@ static void read_from(struct import_model *model, const struct conf_directive *d
 {
 	struct text value = d->count == 2 ? d->words[1] : TEXT(""), network;
 	if (text_equal(value, TEXT("unix:"))) {
-		import_push(model, &model->trusted, TEXT("127.0.0.1")); /* as a policy says it */
+		if (!import_has(&model->trusted, TEXT("127.0.0.1"))) /* as a policy says it */
+			import_push(model, &model->trusted, TEXT("127.0.0.1"));
 		return;
 	}
 	network = network_of(model, value);

@@ -56,6 +56,7 @@ struct import_zone {
 	const char *text; /* as written */
 	const char *rate; /* as a policy writes it; NULL with `why` */
 	const char *why;
+	bool twice; /* its name was taken */
 	bool nginx; /* counted as nginx does; else a leaky-bucket */
 	struct import_key key;
 	struct import_zone *next;

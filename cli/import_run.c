@@ -30,6 +30,20 @@ static int by_place(const void *left, const void *right)
 	return strcmp(a->text, b->text);
 }
 
+/* What is lost is counted, and stays. */
+static void say_once(struct import *out)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < out->remark_count; i++) {
+		const struct import_remark *last = kept ? &out->remarks[kept - 1] : NULL;
+		bool again = last && out->remarks[i].weight != IMPORT_LOST &&
+			     by_place(last, &out->remarks[i]) == 0;
+		if (!again)
+			out->remarks[kept++] = out->remarks[i];
+	}
+	out->remark_count = kept;
+}
+
 static void understand(struct import_model *model, const struct conf_directive *all)
 {
 	import_walk(model, all);
@@ -48,6 +62,7 @@ static void understand(struct import_model *model, const struct conf_directive *
 			    unread->why);
 	if (model->out->remark_count)
 		qsort(model->out->remarks, model->out->remark_count, sizeof *model->out->remarks, by_place);
+	say_once(model->out);
 }
 
 static void work(struct arena *arena, const struct import_options *options, struct import *out)

@@ -23,7 +23,8 @@ static void gather_names(struct import_model *model, const struct conf_directive
 		if (conf_is(d, "limit_req_zone") || conf_is(d, "limit_conn_zone"))
 			import_zone(model, d);
 	for (struct import_zone *zone = model->zones; zone; zone = zone->next)
-		import_key(model, zone);
+		if (!zone->twice)
+			import_key(model, zone);
 }
 
 static void read_server(struct import_model *model, const struct conf_directive *block,

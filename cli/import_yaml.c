@@ -2,10 +2,18 @@
 /* import_yaml: writing YAML. */
 #include "cli/import_yaml.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "policy/utf8.h"
+
 void import_yaml_comment(FILE *out, struct text text)
 {
-	for (size_t i = 0; i < text.size; i++)
-		putc(text.data[i] < ' ' || text.data[i] > '~' ? '?' : text.data[i], out);
+	char *shown = strndup(text.data, text.size);
+	if (shown)
+		utf8_show(shown);
+	fputs(shown ? shown : "?", out);
+	free(shown);
 }
 
 static bool letter(char c)

@@ -5,9 +5,15 @@
 struct import_zone *import_zone_named(struct import_model *model, enum import_kind kind, struct text name)
 {
 	for (struct import_zone *zone = model->zones; zone; zone = zone->next)
-		if (zone->kind == kind && text_equal(zone->name, name))
+		if (zone->kind == kind && !zone->twice && text_equal(zone->name, name))
 			return zone;
 	return NULL;
+}
+
+static const struct import_zone *any_named(struct import_model *model, struct text name)
+{
+	const struct import_zone *req = import_zone_named(model, IMPORT_REQ, name);
+	return req ? req : import_zone_named(model, IMPORT_CONN, name);
 }
 
 void import_zone(struct import_model *model, const struct conf_directive *directive)
@@ -49,6 +55,15 @@ void import_zone(struct import_model *model, const struct conf_directive *direct
 	/* nginx wants three words, and takes zone= twice for them: then this is the rate */
 	if (req && !rated && names > 1)
 		zone->rate = import_rate(model, zone, TEXT("1r/s"));
+	/* nginx refuses a second one, also of the other kind */
+	const struct import_zone *first = zone->name.size ? any_named(model, zone->name) : NULL;
+	if (first) {
+		import_note(model, IMPORT_LOST, zone->place,
+			    "`%s`: there is a zone of that name at %s, so that nginx refuses this one",
+			    zone->text, import_where(model, first->place));
+		zone->name = TEXT("");
+		zone->twice = true;
+	}
 	zone->next = model->zones;
 	model->zones = zone;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/module.h"
 #include "cli/out.h"
@@ -125,7 +126,8 @@ int module_check(const char *file, const char *nginx, const char *running_word)
 	}
 	if (!fits) {
 		out_failure_cure(WEIR_SYSTEM, found.trouble, found.cure);
-		status = found.module_version && found.binary_version ? STATUS_FINDINGS : STATUS_SYSTEM;
+		bool readable = found.module_version || (file && access(file, R_OK) == 0);
+		status = readable && found.binary_version ? STATUS_FINDINGS : STATUS_SYSTEM;
 	} else if (!out_as_json) {
 		printf("they fit\n");
 	}

@@ -53,8 +53,9 @@ static bool of_nginx(unsigned version, const char *wish, struct module_source *o
 		 "%sget nginx-%s.tar.gz, the release's sources (nginx.org/en/download.html), unpack it, and: "
 		 "weir "
 		 "module build --source nginx-%s",
-		 wish ? "" : "for an nginx of Debian: apt-get install nginx-dev; for another: ", needed,
-		 needed);
+		 wish ? "for an nginx of Debian: apt-get install nginx-dev, and no --source; for another: "
+		      : "for an nginx of Debian: apt-get install nginx-dev; for another: ",
+		 needed, needed);
 	return false;
 }
 

@@ -103,6 +103,11 @@ static bool apply_host(struct load *load, const struct dimension *dimension, con
 		size--;
 	if (size > 2 && copy[0] == '*' && copy[1] == '.')
 		start = 2;
+	if (size > 0 && copy[0] == '.') {
+		diag_error(load, item->mark, "'%.*s' is not a host like example.com or *.example.com",
+			   SHOW(host));
+		return false;
+	}
 	bool six = size > 2 && copy[0] == '[' && copy[size - 1] == ']';
 	for (size_t i = start; i < size && !six; i++)
 		if (!host_byte(copy[i])) {
