@@ -133,13 +133,16 @@ int import_command(int argc, char **argv)
 	};
 	struct options options = {
 		.synopsis = "weir import NGINX.CONF [--out POLICY.YAML]",
-		.about = "Writes the limits of an nginx configuration (- is standard input; limit_req, "
-			 "limit_conn, limit_rate, "
-			 "with the geo and\n"
-			 "map that their keys need, and realip) as a policy. What is not in it, or differs, "
-			 "is listed on\n"
-			 "standard error, line by line. nginx is not needed, and nothing of it is changed.\n"
-			 "Exit 0 if every limit was carried over, 4 if not.\n",
+		.about =
+			"Writes the limits of an nginx configuration (limit_req, limit_conn, limit_rate, "
+			"with the geo and\n"
+			"map that their keys need, and realip) as a policy; - is standard input. What is not "
+			"in it, or\n"
+			"differs, is listed on standard error, line by line. nginx is not needed, and "
+			"nothing "
+			"of it is\n"
+			"changed.\n"
+			"Exit 0 if every limit was carried over, 4 if not.\n",
 		.rules = rules,
 		.rule_count = sizeof rules / sizeof *rules,
 		.words_max = 1,

@@ -59,7 +59,7 @@ for argv, code, key in [
     (("module", "build", "x.so"), 2, "error"),
     (("module", "path"), 0, "module"),
     (("module", "check"), 0, "ok"),
-    (("module", "check", "p.yaml"), 3, "error"),
+    (("module", "check", "p.yaml"), 1, "trouble"),
     (("module", "check", "--nginx", "none"), 3, "error"),
     (("module", "build", "--nginx", "none"), 3, "error"),
     (("doctor", *table), 1, "findings"),
