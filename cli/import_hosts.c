@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* import_hosts: servers told apart by the host that was asked for. A policy knows no ports: the server that has the hosts which no
  * other names, is said as "none of those". */
-#include "cli/import_model.h"
+#include "cli/import_switch.h"
 
 static bool host_byte(char c)
 {
@@ -79,12 +79,24 @@ static bool has_limits(const struct import_server *server)
 	return false;
 }
 
-static bool share_a_host(const struct import_server *a, const struct import_server *b)
+static bool overlap(const struct import_server *a, const struct import_server *b)
 {
 	for (size_t i = 0; i < a->hosts.count; i++)
-		if (import_has(&b->hosts, a->hosts.items[i]))
-			return true;
+		for (size_t k = 0; k < b->hosts.count; k++)
+			if (text_equal(a->hosts.items[i], b->hosts.items[k]) ||
+			    import_host_below(a->hosts.items[i], b->hosts.items[k]) ||
+			    import_host_below(b->hosts.items[k], a->hosts.items[i]))
+				return true;
 	return false;
+}
+
+/* Does `server` have its hosts wherever `other` listens? */
+static bool covers(const struct import_server *server, const struct import_server *other)
+{
+	for (size_t i = 0; i < other->listens.count; i++)
+		if (!listens(server, other->listens.items[i]))
+			return false;
+	return other->listens.count || listens(server, TEXT("80"));
 }
 
 /* A server that redirects beside one with limits, told apart by port. */
@@ -92,8 +104,7 @@ static void tell_silent(struct import_model *model, const struct import_server *
 			const struct import_server *all)
 {
 	for (const struct import_server *other = model->servers; other; other = other->next) {
-		bool rest = other == all && is_default(model, server);
-		if (!has_limits(other) || !(rest || share_a_host(server, other)))
+		if (!has_limits(other) || covers(server, other) || !(other == all || overlap(server, other)))
 			continue;
 		import_note(model, IMPORT_DIFFERS, server->place,
 			    "this server answers with `return` or a redirect, which nginx does not limit; a "
@@ -102,6 +113,18 @@ static void tell_silent(struct import_model *model, const struct import_server *
 			    import_where(model, other->place));
 		return;
 	}
+}
+
+static void tell_apart(struct import_model *model, const struct import_server *server,
+		       const struct import_server *all)
+{
+	if (!all || !(server->own || all->own) || (!is_default(model, server) && covers(server, all)))
+		return;
+	import_note(
+		model, IMPORT_DIFFERS, server->place,
+		"this server and the one at %s listen apart; a policy knows no ports: its hosts have its own "
+		"limits on all of them, and hosts that none of them names are limited as that one's",
+		import_where(model, all->place));
 }
 
 static const char *untold_names(struct import_model *model, const struct import_server *all)
@@ -126,12 +149,6 @@ void import_hosts(struct import_model *model)
 			silent = silent ? silent : server;
 		} else if (!all) {
 			all = server;
-		} else if (server->hosts.count && (server->own || all->own)) {
-			import_note(model, IMPORT_DIFFERS, server->place,
-				    "this server and the one at %s listen apart; a policy knows no ports: "
-				    "hosts that none of them names are "
-				    "limited as that one's",
-				    import_where(model, all->place));
 		}
 	}
 	all = all ? all : silent;
@@ -140,6 +157,8 @@ void import_hosts(struct import_model *model)
 	for (struct import_server *server = model->servers; server; server = server->next) {
 		if (server->silent)
 			tell_silent(model, server, all);
+		else if (!server->ignored && server->hosts.count && !server->catch_all)
+			tell_apart(model, server, all);
 		if (server->ignored || server->catch_all)
 			continue;
 		if (server->silent)
@@ -193,6 +212,16 @@ static bool below(const struct import_texts *hosts, struct text host)
 	return false;
 }
 
+/* Has `server` its hosts wherever those parts that are like `like` hold? */
+static bool everywhere(const struct part *parts, size_t count, const struct part *like,
+		       const struct import_server *server)
+{
+	for (size_t i = 0; i < count; i++)
+		if (same_clauses(&parts[i], like) && !covers(server, parts[i].server))
+			return false;
+	return true;
+}
+
 /* The hosts of those parts that are like `like`, or what they are not. */
 static void say_hosts(struct import_model *model, const struct part *parts, size_t count,
 		      const struct part *like, struct import_texts *hosts, struct import_texts *not_hosts)
@@ -208,9 +237,9 @@ static void say_hosts(struct import_model *model, const struct part *parts, size
 	}
 	for (size_t i = 0; i < count; i++) {
 		const struct import_texts *others = &parts[i].server->hosts;
+		if (parts[i].server->silent && !everywhere(parts, count, like, parts[i].server))
+			continue; /* it is told */
 		for (size_t k = 0; k < others->count && !same_clauses(&parts[i], like); k++) {
-			if (import_has(hosts, others->items[k]) && parts[i].server->silent)
-				continue; /* it is told */
 			if (import_has(hosts, others->items[k]))
 				import_note(model, IMPORT_DIFFERS, parts[i].server->place,
 					    "host %.*s has two servers with other limits, told apart by port "

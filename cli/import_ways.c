@@ -11,6 +11,20 @@ static bool is_redirect(const struct conf_directive *rewrite)
 	       import_begins(to, "$scheme", &rest);
 }
 
+/* Could the rest of the block be left out for some requests? */
+static bool may_leave(const struct conf_directive *d)
+{
+	struct text last = d->words[d->count - 1];
+	if (conf_is(d, "break") ||
+	    (conf_is(d, "rewrite") && (text_equal(last, TEXT("last")) || text_equal(last, TEXT("break")))))
+		return true;
+	for (const struct conf_directive *child = conf_is(d, "if") ? d->children : NULL; child;
+	     child = child->next)
+		if (may_leave(child))
+			return true;
+	return false;
+}
+
 bool import_answers(const struct conf_directive *block)
 {
 	static const char *const ALL[] = {"^",	  "/",	   "^/",     ".*",     "^.*",	  "^.*$",
@@ -21,6 +35,8 @@ bool import_answers(const struct conf_directive *block)
 		for (size_t i = 0; conf_is(d, "rewrite") && d->count > 2 && i < sizeof ALL / sizeof *ALL; i++)
 			if (text_equal(d->words[1], text_of(ALL[i])) && is_redirect(d))
 				return true;
+		if (may_leave(d))
+			return false;
 	}
 	return false;
 }
@@ -33,7 +49,7 @@ static void add(struct import_model *model, struct import_server *server, struct
 }
 
 static void read(struct import_model *model, const struct conf_directive *block, struct import_server *server,
-		 size_t from, bool in_if)
+		 size_t from)
 {
 	for (const struct conf_directive *d = block->children; d; d = d->next) {
 		struct import_way way = {.from = from, .directive = d, .to = d->words[d->count - 1]};
@@ -41,10 +57,10 @@ static void read(struct import_model *model, const struct conf_directive *block,
 		if (query)
 			way.to.size = (size_t)(query - way.to.data);
 		if (conf_is(d, "if") && d->block) {
-			read(model, d, server, from, true);
+			read(model, d, server, from);
 			continue;
 		}
-		if (conf_is(d, "return") && in_if)
+		if (conf_is(d, "return"))
 			way.kind = IMPORT_ANSWERED;
 		else if (conf_is(d, "rewrite") && d->count > 2 && is_redirect(d))
 			way.kind = IMPORT_ANSWERED;
@@ -66,7 +82,7 @@ static void read(struct import_model *model, const struct conf_directive *block,
 void import_ways(struct import_model *model, const struct conf_directive *block, struct import_server *server,
 		 size_t from)
 {
-	read(model, block, server, from, false);
+	read(model, block, server, from);
 }
 
 static bool is_index_of(const struct import_way *way, struct text uri)
@@ -139,7 +155,8 @@ static void tell_server(struct import_model *model, const struct import_server *
 				    "`%s`: a policy looks at what the client asked for, not where a rewrite "
 				    "leads",
 				    import_written(model, way->directive));
-		if (way->kind == IMPORT_ANSWERED && !from->answers && (way->from ? limited(from) : limits))
+		if (way->kind == IMPORT_ANSWERED && !(way->from ? from->answers : server->answers) &&
+		    (way->from ? limited(from) : limits))
 			import_note(model, IMPORT_DIFFERS, way->directive->place,
 				    "`%s`: nginx does not limit what it answers here; a policy does",
 				    import_written(model, way->directive));
