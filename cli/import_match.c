@@ -33,7 +33,8 @@ static void word(FILE *out, bool *first, const char *name, struct text header,
 	if (!values->count)
 		return;
 	fprintf(out, "%s%s", *first ? "" : ", ", name);
-	fwrite(header.data, 1, header.size, out);
+	if (header.size)
+		fwrite(header.data, 1, header.size, out);
 	fputs(": ", out);
 	import_yaml_texts(out, values);
 	*first = false;

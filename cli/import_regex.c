@@ -167,7 +167,7 @@ static void atom(struct reading *r, struct import_texts *heads)
 		is_class = true;
 	} else if (c == '\\') {
 		int next = look(r, 0);
-		r->at++;
+		r->at += next != -1;
 		if (next == 'd' || next == 'w')
 			is_class = wide = true;
 		else if (next == -1 || (next >= '0' && next <= '9') ||
