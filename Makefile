@@ -29,6 +29,7 @@ MODULE  := $(B)/ngx_http_weir_module.so
 
 UNIT_SRC  := $(sort $(wildcard tests/algo/*.c tests/table/*.c tests/policy/*.c tests/flow/*.c tests/cli/*.c))
 UNIT      := $(patsubst %.c,$(B)/%,$(UNIT_SRC))
+HELPERS   := $(B)/tests/lib/zone_table
 CHECKS    := $(filter-out $(B)/tests/table/torture%,$(UNIT))
 RACES     := $(filter $(B)/tests/table/race_%,$(UNIT))
 FUZZERS   := $(patsubst fuzz/%.c,$(B)/fuzz/%,$(sort $(wildcard fuzz/*.c)))
@@ -91,7 +92,7 @@ check: $(CHECKS) ## unit tests, seconds
 	$(Q)prove -j2 -e '' $(CHECKS)
 
 test: packages ## everything: unit, race, killed writers, real nginx, sanitizers
-	@$(MAKE) --no-print-directory -j2 all $(UNIT)
+	@$(MAKE) --no-print-directory -j2 all $(UNIT) $(HELPERS)
 	@scripts/test $(B)
 
 sanitized: ## build the unit tests with each sanitizer, and the fuzz targets
@@ -100,7 +101,7 @@ sanitized: ## build the unit tests with each sanitizer, and the fuzz targets
 	@$(MAKE) --no-print-directory -j2 BUILD=fuzz $(patsubst $(B)/%,build/fuzz/%,$(FUZZERS))
 
 asan: ## the whole suite under AddressSanitizer and UBSan
-	@$(MAKE) --no-print-directory -j2 BUILD=asan all $(patsubst $(B)/%,build/asan/%,$(UNIT))
+	@$(MAKE) --no-print-directory -j2 BUILD=asan all $(patsubst $(B)/%,build/asan/%,$(UNIT) $(HELPERS))
 	@scripts/test build/asan
 
 tsan: ## the race tests under ThreadSanitizer

@@ -4,7 +4,7 @@
 import glob, json, os, signal, sys; sys.path[:0] = ["tests/lib", "tests/doors"]
 from takelib import *
 
-MAKE = os.path.join(ROOT, BUILD, "tests/cli/zone_table")
+MAKE = os.path.join(ROOT, BUILD, "tests/lib/zone_table")
 dir, shm = folder(), shm_folder()
 conf, table = write(f"{dir}/nginx.conf", "events {}\n"), f"{shm}/t/table"
 T = ("--table", table)

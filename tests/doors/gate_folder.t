@@ -48,7 +48,7 @@ def refused(site, why, *parts):
     is_(site.nginx("-t").returncode, 1, f"{why}: nginx -t fails")
     is_(begin(site), 1, f"{why}: nginx does not start")
     is_(len(lines(site, "emerg")), 1, f"{why}: said once")
-    for part in parts + ("remove it", "weir_table PATH"):
+    for part in parts + ("needs a folder of its own", "weir_table /dev/shm/NAME/table"):
         like(lines(site, "emerg")[0], part, f"{why}: {part}")
 
 
