@@ -141,7 +141,7 @@ static int explain(const struct wish *wish, struct request *request)
 	if (!file && !wish->find.table && access("policy.yaml", F_OK) == 0)
 		file = "policy.yaml";
 	int status = file ? open_policy(wish, file, &live, &fresh) : live_open(&live, &wish->find, true);
-	if (status == STATUS_FINE && live.image->kind == IMAGE_OF_ZONES)
+	if (status == STATUS_FINE && live.image && live.image->kind == IMAGE_OF_ZONES)
 		status = nginx_decides(live.image);
 	if (status == STATUS_FINE && live.image &&
 	    !forward(wish, live.image, request, forwarded, sizeof forwarded))

@@ -143,7 +143,8 @@ def soak(who, reloads, kills, workers=2, seconds=0, tell=lambda *_: None, seed=1
     stop(site.process, signal.SIGQUIT)
     bad = [l for l in site.alerts() if not NOTICE.search(l)]
     is_(bad[:5], [], f"{who}: no alert but nginx's own that a worker was killed")
-    is_(site.lines("error.log", "exited on signal 9"), len(killed), f"{who}: it says so once for each kill")
+    # one that had just ended by itself, and was not buried yet, takes a kill too
+    within(site.lines("error.log", "exited on signal 9"), len(killed) - 1 - len(killed) // 20, len(killed), f"{who}: it says so of each kill")
     is_([l for l in site.text("error.log").splitlines() if "[error]" in l][:3], [], f"{who}: no error line")
     return counted
 
