@@ -3,7 +3,8 @@
 #include "policy/zones.h"
 
 #define SECOND	   UINT64_C(1000000000)
-#define YEAR	   (366 * 86400 * SECOND)
+#define DAY	   (86400 * SECOND)
+#define YEAR	   (366 * DAY)
 #define FASTEST	   UINT32_C(1000000) /* a second */
 #define NGINX_MOST UINT64_C(1000)    /* a second: algo_limit_req */
 #define TIMES_MOST UINT64_C(1000000) /* before the unit */
@@ -35,9 +36,9 @@ static uint64_t unit_ns(char letter)
 	case 'h':
 		return 3600 * SECOND;
 	case 'd':
-		return 86400 * SECOND;
+		return DAY;
 	case 'w':
-		return 7 * 86400 * SECOND;
+		return 7 * DAY;
 	default:
 		return 0;
 	}
@@ -77,7 +78,7 @@ bool zones_rate(struct text text, uint32_t *count, uint64_t *period_ns, bool *ng
 	unit = rest.size == 1 ? unit_ns(rest.data[0]) : 0;
 	period = (unsigned __int128)unit * times;
 	if (unit == 0 || number > ALGO_COUNT_MAX || period > ALGO_TIME_MAX ||
-	    period > (unsigned __int128)number * YEAR ||
+	    period > number * (unsigned __int128)YEAR ||
 	    (unsigned __int128)number * SECOND > period * FASTEST)
 		return false;
 	*count = (uint32_t)number;
