@@ -77,7 +77,7 @@ enum weir_error open_attach(struct table *table, const struct why *why)
 
 static enum weir_error join(const struct table_options *options, struct table *table, const struct why *why)
 {
-	table->ledger.chunks = calloc(HANDLE_CHUNKS, sizeof *table->ledger.chunks);
+	table->ledger.chunks = calloc(HANDLE_CHUNKS, sizeof(struct ledger_row *));
 	if (!table->ledger.chunks)
 		return why_error(why, WEIR_NO_MEMORY, "out of memory");
 	ledger_open(table);

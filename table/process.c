@@ -77,7 +77,7 @@ enum weir_error process_open(struct table *table)
 
 enum weir_error process_wait(struct table *table, uint32_t wait_ms)
 {
-	const struct timespec pause = {.tv_nsec = WAIT_STEP_MS * 1000000};
+	const struct timespec pause = {.tv_nsec = WAIT_STEP_MS * 1000000L};
 	enum weir_error error = process_open(table);
 	for (uint32_t waited = 0; error == WEIR_BUSY && waited < wait_ms; waited += WAIT_STEP_MS) {
 		nanosleep(&pause, NULL);
