@@ -21,7 +21,7 @@ int module_check(const char *file, const char *nginx, const char *running);
 struct module_source {
 	char nginx[PLACE_MAX];	/* nginx's sources */
 	char script[PLACE_MAX]; /* weir's: scripts/nginx-module, with what it builds from around it */
-	char library[PLACE_MAX];
+	char archive[PLACE_MAX];
 	char trouble[3 * PLACE_MAX], cure[3 * PLACE_MAX]; /* what is missing; "" if nothing is */
 };
 

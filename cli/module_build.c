@@ -45,7 +45,7 @@ static int compile(struct build *build)
 	/* without any, the script chooses */
 	memcpy(argv + 3, flags, count * sizeof *flags);
 	setenv("NGX_SRC", build->source.nginx, 1);
-	setenv("WEIR_LIB", build->source.library, 1);
+	setenv("WEIR_LIB", build->source.archive, 1);
 	char *said = module_run(argv, &status);
 	if (status != 0)
 		print_end(said);

@@ -63,7 +63,7 @@ bool module_source_find(unsigned version, const char *wish, struct module_source
 {
 	*out = (struct module_source){0};
 	if (!nginx_beside("source/scripts/nginx-module", out->script, sizeof out->script) ||
-	    !nginx_beside("libweir.a", out->library, sizeof out->library)) {
+	    !nginx_beside("libweir.a", out->archive, sizeof out->archive)) {
 		snprintf(out->trouble, sizeof out->trouble,
 			 "weir's own sources are not beside this command, or in lib/weir");
 		snprintf(out->cure, sizeof out->cure, "install weir as a whole: make install");
