@@ -241,6 +241,12 @@ char *ngx_http_weir_room_check(ngx_cycle_t *cycle, ngx_http_weir_realm_t *realm,
  * process decided with one before. NGX_OK: nothing is left to do. */
 ngx_int_t ngx_http_weir_publish(ngx_http_weir_realm_t *realm, struct table *table, const struct image *last);
 
+/* What is published in the table at `path`, for who only looks (before any worker: nginx reads its configuration). NULL:
+ * there is nothing that could be read. One reference. */
+struct policy_image *ngx_http_weir_published_at(const char *path);
+/* Is it what this configuration would publish? */
+ngx_uint_t ngx_http_weir_same(const ngx_http_weir_realm_t *realm, const struct image *image);
+
 /* visit.c. It hangs in a cleanup of the request's pool, where internal redirects do not wipe it. */
 ngx_http_weir_visit_t *ngx_http_weir_visit_find(ngx_http_request_t *r);
 ngx_http_weir_visit_t *ngx_http_weir_visit_add(ngx_http_request_t *r);

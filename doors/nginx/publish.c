@@ -100,13 +100,46 @@ ngx_http_weir_published(ngx_http_weir_realm_t *realm, struct table *table)
         return 0;
     }
 
-    own = image->image->kind == realm->image->kind
-          && image->image->source_hash == realm->image->source_hash
-          && image->image->table_bytes == realm->image->table_bytes;
+    own = ngx_http_weir_same(realm, image->image);
 
     policy_drop(&image);
 
     return own;
+}
+
+
+struct policy_image *
+ngx_http_weir_published_at(const char *path)
+{
+    struct table          *table;
+    struct table_options   options;
+    struct policy_image   *image;
+
+    ngx_memzero(&options, sizeof(struct table_options));
+    options.path = path;
+    options.read_only = true;
+
+    if (table_open(&options, &table, NULL, 0) != WEIR_OK) {
+        return NULL;
+    }
+
+    if (policy_current(table, &image, NULL, 0) != WEIR_OK) {
+        image = NULL;
+    }
+
+    table_close(&table);
+
+    return image;
+}
+
+
+ngx_uint_t
+ngx_http_weir_same(const ngx_http_weir_realm_t *realm,
+    const struct image *image)
+{
+    return image->kind == realm->image->kind
+           && image->source_hash == realm->image->source_hash
+           && image->table_bytes == realm->image->table_bytes;
 }
 
 

@@ -90,28 +90,13 @@ ngx_http_weir_room_check(ngx_cycle_t *cycle, ngx_http_weir_realm_t *realm,
 static ngx_uint_t
 ngx_http_weir_room_unchanged(ngx_http_weir_realm_t *realm, const char *path)
 {
-    ngx_uint_t             same;
-    struct table          *table;
-    struct table_options   options;
-    struct policy_image   *image;
+    ngx_uint_t            same;
+    struct policy_image  *image;
 
-    ngx_memzero(&options, sizeof(struct table_options));
-    options.path = path;
-    options.read_only = true;
+    image = ngx_http_weir_published_at(path);
+    same = image && ngx_http_weir_same(realm, image->image);
 
-    if (table_open(&options, &table, NULL, 0) != WEIR_OK) {
-        return 0;
-    }
-
-    same = 0;
-
-    if (policy_current(table, &image, NULL, 0) == WEIR_OK) {
-        same = image->image->source_hash == realm->image->source_hash
-               && image->image->table_bytes == realm->image->table_bytes;
-        policy_drop(&image);
-    }
-
-    table_close(&table);
+    policy_drop(&image);
 
     return same;
 }

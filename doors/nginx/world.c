@@ -225,7 +225,7 @@ ngx_http_weir_world_map(ngx_http_weir_realm_t *realm,
     world->flow_size = flow_size(image->image);
     world->serial = ++ngx_http_weir_worlds;
     world->own = realm->fixed
-                 && image->image->source_hash == realm->image->source_hash;
+                 && ngx_http_weir_same(realm, image->image);
     world->references = 1;
 
     ngx_queue_insert_tail(&table->worlds, &world->queue);

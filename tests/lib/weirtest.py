@@ -374,27 +374,39 @@ class Site:
 
     def __init__(self, policy, server="", locations=None, http="", main="", workers=1, backend=None, table_size="4m",
                  listen="", start_now=True, log_level="info", weir="weir on;"):
-        self.dir = folder()
-        self.shm = shm_folder()
-        os.chmod(self.dir, 0o755)
-        self.port = port()
+        locations = self.places("site", locations, backend)
         self.policy = os.path.join(self.dir, "policy.yaml")
-        self.table = os.path.join(self.shm, "t", "site")
+        write(self.policy, policy)
+        self.frame(f"load_module {MODULE};", main, f"""log_format weir '$status $weir_status $weir_limit $weir_remaining $request';
+    access_log {self.access_log} weir;
+    weir_policy {self.policy};
+    weir_table {self.table} {table_size};
+    {weir}
+    {http}""", server, locations, listen, workers, log_level)
+        if start_now:
+            self.start()
+
+    def places(self, table, locations, backend):
+        """Folders, files and a port; the locations if none are given."""
+        self.dir, self.shm, self.port = folder(), shm_folder(), port()
+        os.chmod(self.dir, 0o755)
+        self.table = os.path.join(self.shm, "t", table)
         self.error_log = os.path.join(self.dir, "error.log")
         self.access_log = os.path.join(self.dir, "access.log")
-        root = os.path.join(self.dir, "www")
-        os.mkdir(root)
-        write(os.path.join(root, "index.html"), "hello\n")
+        self.root = os.path.join(self.dir, "www")
+        os.mkdir(self.root)
+        write(os.path.join(self.root, "index.html"), "hello\n")
         for i in range(30):
-            write(os.path.join(root, f"f{i}.txt"), f"file {i}\n")
-        if locations is None:
-            locations = "location / { " + (f"proxy_pass http://127.0.0.1:{backend};" if backend else f"root {root}; try_files $uri /index.html;") + " }"
-        self.root = root
-        write(self.policy, policy)
+            write(os.path.join(self.root, f"f{i}.txt"), f"file {i}\n")
+        return locations if locations is not None else "location / { " + (
+            f"proxy_pass http://127.0.0.1:{backend};" if backend else f"root {self.root}; try_files $uri /index.html;") + " }"
+
+    def frame(self, load, main, http, server, locations, listen, workers, log_level):
+        """Writes nginx.conf."""
         user = "user root;" if os.geteuid() == 0 else ""
         self.conf = os.path.join(self.dir, "nginx.conf")
         self.conf_text = f"""
-load_module {MODULE};
+{load}
 {user}
 worker_processes {workers};
 error_log {self.error_log} {log_level};
@@ -404,11 +416,6 @@ events {{ worker_connections 4096; }}
 http {{
     client_body_temp_path {self.dir}/body; proxy_temp_path {self.dir}/proxy; fastcgi_temp_path {self.dir}/fcgi;
     uwsgi_temp_path {self.dir}/uwsgi; scgi_temp_path {self.dir}/scgi;
-    log_format weir '$status $weir_status $weir_limit $weir_remaining $request';
-    access_log {self.access_log} weir;
-    weir_policy {self.policy};
-    weir_table {self.table} {table_size};
-    {weir}
     {http}
     server {{
         listen 127.0.0.1:{self.port} {listen};
@@ -419,8 +426,6 @@ http {{
 """
         write(self.conf, self.conf_text)
         self.process = None
-        if start_now:
-            self.start()
 
     def nginx(self, *argv):
         return run("nginx", "-c", self.conf, "-p", self.dir, "-e", self.error_log, *argv, env=san_env())

@@ -3,7 +3,7 @@
  * A handle that decides no more gives its slot back, and its owner goes on looking. */
 #include "table/atomic.h"
 #include "table/handle.h"
-#include "tests/table/rig.h"
+#include "tests/table/scene.h"
 #include "tests/tap.h"
 
 static const struct stats_event EVENT = {.at = 1, .kind = STATS_EVENT_REFUSED, .length = 1, .text = "a"};
@@ -137,31 +137,13 @@ static void check_resume(void)
 	rig_free(&rig);
 }
 
-struct scene { /* one of two process slots is `old`'s, who will retire; generation 7 is published */
-	struct rig rig;
-	struct table *old, *other;
-	uint32_t row, places; /* five in an hour; two at once */
-	struct table_key key, door;
-	struct algo_time t;
-	struct table_look look;
-};
-
-static void scene_begin(struct scene *scene)
+/* The first of them will retire; generation 7 is published. */
+static void scene_published(struct scene *scene)
 {
-	struct algo_numbers token = rig_token(5, RIG_SECOND * 3600, 5), flight;
-	if (!algo_concurrent(2, &flight))
-		rig_die("algo_concurrent", "refused");
-	scene->rig = rig_new(TABLE_SIZE_MIN, 2);
-	scene->old = rig_open(&scene->rig);
-	scene->other = rig_open(&scene->rig);
-	scene->row = rig_row(scene->old, 5, &token, 1);
-	scene->places = rig_row(scene->old, 6, &flight, 1);
-	scene->key = rig_key(scene->old, 1, 1);
-	scene->door = rig_key(scene->old, 2, 1);
+	scene_begin(scene);
 	table_set_generation(scene->old, 7);
 	table_hold_generation(scene->old, 7);
 	table_hold_generation(scene->other, 7);
-	table_time(scene->old, &scene->t);
 }
 
 static void scene_end(struct scene *scene)
@@ -194,7 +176,7 @@ static void check_tickets(void)
 	struct table_ticket reserved, serving, third, charged, later;
 	struct stats_process process;
 	struct table *next;
-	scene_begin(&scene);
+	scene_published(&scene);
 	struct table *old = scene.old, *other = scene.other;
 
 	take(&scene, false, 2, TABLE_RESERVE, &reserved);
@@ -255,7 +237,7 @@ static void check_back(void)
 {
 	struct scene scene;
 	struct table_ticket first, second;
-	scene_begin(&scene);
+	scene_published(&scene);
 	struct table *old = scene.old, *other = scene.other;
 
 	take(&scene, true, 1, TABLE_RESERVE, &first);
@@ -291,7 +273,7 @@ static void check_stay(void)
 {
 	struct scene scene;
 	struct table_ticket ticket;
-	scene_begin(&scene);
+	scene_published(&scene);
 	struct table *old = scene.old, *other = scene.other;
 
 	table_stay(old);

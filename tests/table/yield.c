@@ -7,30 +7,7 @@
 #include "table/atomic.h"
 #include "table/handle.h"
 #include "tests/table/race.h"
-
-struct scene { /* both process slots are taken, of `old` first; five in an hour, two at once */
-	struct rig rig;
-	struct table *old, *other;
-	uint32_t row, places;
-	struct table_key key, door;
-	struct algo_time t;
-	struct table_look look;
-};
-
-static void begin(struct scene *scene)
-{
-	struct algo_numbers token = rig_token(5, RIG_SECOND * 3600, 5), flight;
-	if (!algo_concurrent(2, &flight))
-		rig_die("algo_concurrent", "refused");
-	scene->rig = rig_new(TABLE_SIZE_MIN, 2);
-	scene->old = rig_open(&scene->rig);
-	scene->other = rig_open(&scene->rig);
-	scene->row = rig_row(scene->old, 5, &token, 1);
-	scene->places = rig_row(scene->old, 6, &flight, 1);
-	scene->key = rig_key(scene->old, 1, 1);
-	scene->door = rig_key(scene->old, 2, 1);
-	table_time(scene->old, &scene->t);
-}
+#include "tests/table/scene.h"
 
 static void end(struct scene *scene)
 {
@@ -62,7 +39,7 @@ static void check_wanted(void)
 {
 	struct scene scene;
 	struct table *next;
-	begin(&scene);
+	scene_begin(&scene);
 	struct layout_published *published = &scene.old->header->published;
 	ok(!table_wanted(scene.old) && !table_wanted(scene.other), "nobody wants a slot");
 	is_u64(rig_try_open(&scene.rig, false, &next), WEIR_BUSY, "there is none");
@@ -104,7 +81,7 @@ static void check_yield(void)
 	struct table_ticket reserved, postponed, serving, more;
 	struct table *next;
 	uint32_t dropped = 99;
-	begin(&scene);
+	scene_begin(&scene);
 	struct table *old = scene.old, *other = scene.other;
 
 	take(&scene, old, false, 2, &reserved);
@@ -167,7 +144,7 @@ static void check_wait(void)
 	struct table_ticket serving;
 	struct table *next;
 	uint32_t dropped;
-	begin(&scene);
+	scene_begin(&scene);
 	struct table_options options = {.path = scene.rig.path, .slot_wait_ms = 100};
 	struct timespec before, after;
 	clock_gettime(CLOCK_MONOTONIC, &before);

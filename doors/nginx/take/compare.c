@@ -8,9 +8,6 @@
 #include "policy/zones.h"
 
 
-static struct policy_image *ngx_http_weir_published(const char *path);
-
-
 #define NGX_HTTP_WEIR_OTHER_KIND                                              \
     "its table serves a policy and takes no zones: name another one, "        \
     "weir_limit_table PATH"
@@ -31,7 +28,7 @@ ngx_http_weir_take_compare(ngx_cycle_t *cycle, const char *table)
         return;
     }
 
-    published = ngx_http_weir_published(table);
+    published = ngx_http_weir_published_at(table);
     if (published == NULL) {
         return;
     }
@@ -67,29 +64,4 @@ ngx_http_weir_take_compare(ngx_cycle_t *cycle, const char *table)
     }
 
     policy_drop(&published);
-}
-
-
-static struct policy_image *
-ngx_http_weir_published(const char *path)
-{
-    struct table          *table;
-    struct table_options   options;
-    struct policy_image   *image;
-
-    ngx_memzero(&options, sizeof(struct table_options));
-    options.path = path;
-    options.read_only = true;
-
-    if (table_open(&options, &table, NULL, 0) != WEIR_OK) {
-        return NULL;
-    }
-
-    if (policy_current(table, &image, NULL, 0) != WEIR_OK) {
-        image = NULL;
-    }
-
-    table_close(&table);
-
-    return image;
 }
