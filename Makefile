@@ -17,17 +17,17 @@ SAN_fuzz    := -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover
 CFLAGS  ?= -O2 -g
 MCX16   := $(if $(filter x86_64,$(shell uname -m)),-mcx16)
 WFLAGS  := -std=gnu11 -fPIC -fvisibility=hidden -D_GNU_SOURCE -I. $(MCX16) $(WARN) $(SAN_$(BUILD))
-LIBS    := -lfyaml -ljansson -lpthread
+LIBS    := -lfyaml -ljansson -lutf8proc -lcrypto -lpthread
 
 # The layers, in the order a request meets them; each may include only what stands left of it (tests/house/layers.t).
-LAYERS  := algo table policy flow
+LAYERS  := algo table policy identity flow
 LIB_SRC := $(foreach layer,$(LAYERS),$(sort $(wildcard $(layer)/*.c)))
 CLI_SRC := $(sort $(wildcard cli/*.c)) $(sort $(wildcard control/*.c))
 LIB     := $(B)/libweir.a
 WEIR    := $(B)/weir
 MODULE  := $(B)/ngx_http_weir_module.so
 
-UNIT_SRC  := $(sort $(wildcard tests/algo/*.c tests/table/*.c tests/policy/*.c tests/flow/*.c tests/cli/*.c))
+UNIT_SRC  := $(sort $(wildcard tests/algo/*.c tests/table/*.c tests/policy/*.c tests/identity/*.c tests/flow/*.c tests/cli/*.c))
 UNIT      := $(patsubst %.c,$(B)/%,$(UNIT_SRC))
 HELPERS   := $(B)/tests/lib/zone_table
 CHECKS    := $(filter-out $(B)/tests/table/torture%,$(UNIT))
@@ -60,7 +60,7 @@ $(LIB): $(LIB_SRC:%.c=$(B)/%.o)
 
 $(WEIR): $(CLI_SRC:%.c=$(B)/%.o) $(LIB)
 	@echo "  LINK  $@"
-	$(Q)$(CC) $(WFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(WFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) -lsqlite3
 
 NGX_SRC := $(wildcard doors/nginx/*.[ch] doors/nginx/take/*.[ch] doors/nginx/config)
 $(MODULE): $(LIB) $(NGX_SRC) scripts/nginx-module

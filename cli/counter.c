@@ -19,10 +19,9 @@ static void add(json_t *out, const char *name, uint64_t number)
 
 json_t *counter_name_json(const struct live *live, const struct flow_hit *hit)
 {
-	static const char *const WHAT[] = {[IMAGE_RATE] = "rate",
-					   [IMAGE_CONCURRENT] = "concurrent",
-					   [IMAGE_BANDWIDTH] = "bandwidth",
-					   [IMAGE_TOTAL] = "total"};
+	static const char *const WHAT[] = {
+		[IMAGE_RATE] = "rate",	 [IMAGE_CONCURRENT] = "concurrent", [IMAGE_BANDWIDTH] = "bandwidth",
+		[IMAGE_TOTAL] = "total", [IMAGE_NEW_KEYS] = "new_keys",	    [IMAGE_USAGE] = "usage"};
 	const struct image_counter *counter = image_counter_at(live->image, hit->counter);
 	return json_pack("{s:o, s:s}", "name", out_own(image_text(live->image, counter->name)), "what",
 			 WHAT[counter->what]);
@@ -52,7 +51,7 @@ json_t *counter_json(const struct live *live, const struct flow *flow, const str
 	json_t *out = counter_name_json(live, hit);
 	struct table_look look;
 	struct algo_report now;
-	if (counter->what >= IMAGE_BANDWIDTH)
+	if (counter->what == IMAGE_BANDWIDTH || counter->what == IMAGE_TOTAL)
 		add(out, "bytes_per_s", counter->bytes_per_s);
 	if (counter->what == IMAGE_BANDWIDTH) { /* of each response by itself: no counter */
 		add(out, "free_bytes", counter->free_bytes);

@@ -36,8 +36,11 @@ static json_t *verdict_json(const struct live *live, const struct flow *flow)
 #undef X
 	};
 	const struct flow_verdict *verdict = &flow->verdict;
-	static const char *const ACTION[] = {
-		[FLOW_PASS] = "pass", [FLOW_REFUSE] = "refuse", [FLOW_CLOSE] = "close"};
+	static const char *const ACTION[] = {[FLOW_PASS] = "pass",
+					     [FLOW_REFUSE] = "refuse",
+					     [FLOW_CLOSE] = "close",
+					     [FLOW_TELL] = "tell",
+					     [FLOW_CACHED] = "cached"};
 	json_t *out = json_pack("{s:s, s:s, s:s}", "action", ACTION[verdict->action], "status",
 				flow_status_word(verdict->status), "sentence", SENTENCE[verdict->status]);
 	if (verdict->action == FLOW_REFUSE)

@@ -23,13 +23,18 @@ struct fill {
 static void part_word(const struct image *image, const struct image_key_part *part, char *out, size_t size)
 {
 	static const char *const WORDS[] = {
-		[IMAGE_KEY_SITE] = "site",	[IMAGE_KEY_IP] = "ip",	       [IMAGE_KEY_HEADER] = "header.",
-		[IMAGE_KEY_COOKIE] = "cookie.", [IMAGE_KEY_QUERY] = "query.",  [IMAGE_KEY_HOST] = "host",
-		[IMAGE_KEY_PATH] = "path",	[IMAGE_KEY_METHOD] = "method", [IMAGE_KEY_ROUTE] = "route",
-		[IMAGE_KEY_VAR] = "var.",
+		[IMAGE_KEY_SITE] = "site",	 [IMAGE_KEY_IP] = "ip",
+		[IMAGE_KEY_HEADER] = "header.",	 [IMAGE_KEY_COOKIE] = "cookie.",
+		[IMAGE_KEY_QUERY] = "query.",	 [IMAGE_KEY_HOST] = "host",
+		[IMAGE_KEY_PATH] = "path",	 [IMAGE_KEY_METHOD] = "method",
+		[IMAGE_KEY_ROUTE] = "route",	 [IMAGE_KEY_VAR] = "var.",
+		[IMAGE_KEY_API_KEY] = "api-key", [IMAGE_KEY_USER] = "user",
+		[IMAGE_KEY_JWT] = "jwt.",	 [IMAGE_KEY_SESSION] = "session",
+		[IMAGE_KEY_BODY] = "body.",
 	};
 	struct text name = image_text(image, part->name);
-	snprintf(out, size, "%s%.*s", WORDS[part->kind], (int)name.size, name.data);
+	snprintf(out, size, "%s%s%.*s", WORDS[part->kind],
+		 part->kind == IMAGE_KEY_API_KEY && name.size ? "." : "", (int)name.size, name.data);
 }
 
 /* Appends `text` with %XX for every byte that would end or change it there; `also` stands as it is. */
@@ -121,6 +126,11 @@ static bool set_part(struct fill *fill, const struct image_key_part *part, struc
 		return set_route(fill, value);
 	case IMAGE_KEY_VAR:
 		return request_add_variable(request, name, value);
+	case IMAGE_KEY_API_KEY: /* who a client is stands in no request that could be made up */
+	case IMAGE_KEY_USER:
+	case IMAGE_KEY_JWT:
+	case IMAGE_KEY_SESSION:
+	case IMAGE_KEY_BODY:
 	case IMAGE_KEY_SITE:
 		break;
 	}

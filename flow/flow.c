@@ -51,9 +51,10 @@ enum flow_step flow_run(struct flow *flow)
 		flow_request_read(flow);
 		flow_identity(flow);
 		flow_match(flow);
-		flow_key(flow);
+		flow_key(flow, false);
 		flow->next = FLOW_AT_DECIDE;
 		/* fall through */
+	case FLOW_AT_BODY:
 	case FLOW_AT_QUEUE:
 	case FLOW_AT_DECIDE:
 		if (flow_decide(flow) == FLOW_WAIT) {

@@ -4,8 +4,11 @@
  *
  *   request    what the door hands in; the path is normalised (B14)
  *   identity   whose request it is: the client's address behind trusted proxies only (B10)
+ *   who        and who that is: API key, token, plan (B11, B20)
+ *   ban        who is banned (B26)
  *   match      which limits apply, exempt and deny lists
  *   key        each limit's key: its parts, length-prefixed and tagged, hashed (T3)
+ *   cost       what it costs: by number, header or body (B22)
  *   decide     peek all, charge all or none (D1)
  *   verdict    one answer out of many: the binding limit, waits in whole seconds
  *   answer     headers and body in the client's language
@@ -23,6 +26,8 @@
 #ifndef WEIR_FLOW_FLOW_H
 #define WEIR_FLOW_FLOW_H
 
+#include "identity/people.h"
+#include "identity/usage_scan.h"
 #include "policy/image.h"
 #include "table/stats.h"
 #include "table/table.h"
@@ -43,24 +48,35 @@ struct flow_request {
 	bool (*header)(void *door, struct text name, unsigned nth, struct text *value);
 	/* Value of a variable of the door (`var.NAME`); NULL: the door has none. */
 	bool (*variable)(void *door, struct text name, struct text *value);
+	/* The first lines of a header of the answer, once there is one; NULL: the door sees no answers. */
+	bool (*response_header)(void *door, struct text name, struct text *value);
+	/* The beginning of the body, at most BODY_MAX bytes, once the door has it (FLOW_BODY). */
+	struct text body;
+	bool can_read_body; /* the door can */
+	bool has_body;	    /* it has: `body` says all there is of it (perhaps nothing) */
+	bool body_whole;    /* ... and it ends there */
 	void *door;
 };
 
 enum flow_step {
 	FLOW_DONE, /* the verdict stands */
+	FLOW_BODY, /* call again when request.has_body: a limit looks into the body, and none that does not refuses */
 	FLOW_WAIT, /* call again after verdict.wait_ms: it is the request's turn then, or (a queue for a place in
 		    * flight) worth another look */
 };
 /* Where a flow goes on when it is run: the stations that can need something from outside, and the end. */
 enum flow_station {
 	FLOW_AT_REQUEST,
+	FLOW_AT_BODY, /* waits for the body */
 	FLOW_AT_DECIDE,
 	FLOW_AT_VERDICT,
 	FLOW_AT_QUEUE, /* waits for a place in flight: looks again */
 	FLOW_AT_TURN,  /* charged; it waits, or has waited */
 	FLOW_AT_END,
 };
-enum flow_action { FLOW_PASS, FLOW_REFUSE, FLOW_CLOSE };
+/* TELL: not a request for the backend: the answer is what flow_own_limits writes. CACHED: refused, unless there is a stored
+ * answer. CHALLENGE: a refusal with status 303 and verdict.location. */
+enum flow_action { FLOW_PASS, FLOW_REFUSE, FLOW_CLOSE, FLOW_TELL, FLOW_CACHED };
 /* name, $weir_status, sentence for explain */
 #define FLOW_STATUSES(X)                                                                                     \
 	X(UNLIMITED, "UNLIMITED", "no limit matched")                                                        \
@@ -71,6 +87,11 @@ enum flow_action { FLOW_PASS, FLOW_REFUSE, FLOW_CLOSE };
 	X(MISSING, "MISSING", "refused: the limit's key is missing and `missing: deny`")                     \
 	X(EXEMPT, "EXEMPT", "passed: on the exempt list")                                                    \
 	X(DENIED, "DENIED", "refused: on the deny list")                                                     \
+	X(BANNED, "BANNED", "refused: banned for a while")                                                   \
+	X(UNKNOWN, "UNKNOWN", "refused: an unknown API key or an invalid token")                             \
+	X(NEVER, "NEVER", "refused: the client's plan never may")                                            \
+	X(OWN_LIMITS, "OWN_LIMITS", "answered with the client's own limits")                                 \
+	X(SLOWED, "SLOWED", "over a limit: passes slowly")                                                   \
 	X(FAILED, "FAILED", "passed undecided: no table or no policy")
 enum flow_status {
 #define X(name, word, help) FLOW_##name,
@@ -98,7 +119,27 @@ struct flow_verdict {
 	uint64_t effective_s;
 
 	const struct image_exception *exception; /* exempt or deny entry that applied */
+	struct text location;			 /* challenge: where to; in the image */
+	uint64_t slow_bytes_per_s;		 /* SLOWED: how fast the answer may go; 0: any */
+	/* Of a refusal: what `weir why` reads (flow/refusal.h), NUL-terminated; "": it has none. */
+	char refusal[32];
 };
+
+/* Who the client is, besides its address (who.c). */
+enum flow_credential { FLOW_CREDENTIAL_NONE, FLOW_CREDENTIAL_GOOD, FLOW_CREDENTIAL_BAD };
+struct flow_who {
+	uint8_t key_said, token_said; /* enum flow_credential */
+	uint8_t key_found;	      /* enum ring_found, of a key that was said */
+	uint8_t token_result;	      /* enum jwt_result, of a token that was said */
+	bool identified;	      /* a known key or a verified token */
+	bool trusted_peer;	      /* headers that say who it is count */
+	struct ring_key key;	      /* key_said GOOD; its name, plan, … */
+	struct jwt_claims *claims;    /* token_said GOOD; dropped by flow_end */
+	struct text user;	      /* owner of the key, else the subject; "" none */
+	uint32_t plan;		      /* index into image.plans, or IMAGE_PLAN_NONE */
+};
+/* A text of the key's record by the name that a policy gives it ("" the name, owner, plan, tenant); false: nothing. */
+bool flow_who_field(const struct flow_who *who, struct text name, struct text *value);
 
 /* What part a counter takes in this request. */
 enum flow_role {
@@ -123,6 +164,13 @@ struct flow_hit {
 	bool held;			 /* `ticket` is live: a reservation, or a place in flight */
 	bool queued;			 /* `place` is live: it waits for a place in flight */
 	bool waited;			 /* ... or did; `dry`: it would */
+	bool banned;			 /* its limit's ban holds: refused, whatever its counter says */
+	bool never;			 /* the client's plan never may: refused */
+	bool granted;			 /* refused by its numbers, passed by a grant, which was charged */
+	bool seen;			 /* `distinct`: this value has been counted; it costs nothing */
+	bool new_key;			 /* NEW_KEYS: the key that its limit counts by is not in the table */
+	uint8_t settles;		 /* enum image_amount_from, of what it is settled by; 0: not */
+	uint32_t row;			 /* ledger row of its counter, for this client */
 	bool no_room;	/* the table could not hold it: passes uncounted, or (`on_full: deny`) not */
 	uint64_t order; /* of charging: headroom above, index below */
 	struct table_key key;
@@ -151,6 +199,7 @@ struct flow_env {
 	struct table *table;		/* NULL: FLOW_FAILED */
 	const struct image *image;	/* NULL: FLOW_FAILED */
 	struct flow_recorder *recorder; /* NULL: statistics, but no events */
+	struct people *people;		/* NULL: no key is known, no token believed */
 };
 
 /* How a path is read. RESOLVED: dot segments are resolved, never above the root. ESCAPED: an encoded slash
@@ -205,6 +254,16 @@ struct flow {
 		uint32_t last;
 		bool stays; /* table_stay, until flow_end */
 	} paced;
+	struct flow_who who;
+	struct { /* `then` and the operator's: what bans this request (ban.c) */
+		bool by_operator;
+		uint64_t until; /* table time; 0: nothing does */
+	} ban;
+	struct { /* of the answer's body: what a limit is settled by (cost.c) */
+		struct usage_scan scan;
+		bool scans, found;
+		uint32_t amount;
+	} usage;
 	struct flow_verdict verdict;
 	uint64_t key_digest; /* of the binding limit's key; 0 without one */
 
@@ -233,6 +292,11 @@ void flow_responded(struct flow *flow, const struct algo_time *t, const unsigned
  * for every flow that was run; once. */
 void flow_end(struct flow *flow, const struct algo_time *t);
 
+/* Does a limit want numbers of the answer's body? Asked when its headers are there, after flow_responded; then each piece goes by
+ * flow_body, the last one with `last`: what was found is settled then. The pieces are not changed. */
+bool flow_wants_body(struct flow *flow, struct text content_type, struct text encoding);
+void flow_body(struct flow *flow, const struct algo_time *t, const void *data, size_t size, bool last);
+
 /* How fast the response may go (bandwidth.c). */
 struct flow_pace {
 	uint64_t bytes_per_s;	    /* of this response; 0: any. The smallest of its limits */
@@ -254,8 +318,13 @@ void flow_pace_return(struct flow *flow, const struct algo_time *t, uint64_t byt
 
 void flow_request_read(struct flow *flow);
 void flow_identity(struct flow *flow);
+void flow_who(struct flow *flow);
+/* Is the client itself banned, by the operator? Sets flow.ban. */
+void flow_ban(struct flow *flow);
 void flow_match(struct flow *flow);
-void flow_key(struct flow *flow);
+/* Keys of the hits; without_body: only of those that need no body. */
+void flow_key(struct flow *flow, bool without_body);
+void flow_cost(struct flow *flow);
 /* FLOW_WAIT: every place in flight is taken, and it has one in the queue; decide again after verdict.wait_ms. */
 enum flow_step flow_decide(struct flow *flow);
 void flow_make_verdict(struct flow *flow);

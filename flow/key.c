@@ -79,6 +79,16 @@ static bool resolve(const struct flow *flow, uint32_t clause, const struct image
 						: image_text(flow->env->image,
 							     read_clause(flow->env->image, clause)->text);
 		break;
+	case IMAGE_KEY_API_KEY:
+		return flow_who_field(&flow->who, name, &out->raw);
+	case IMAGE_KEY_USER:
+		out->raw = flow->who.user;
+		break;
+	case IMAGE_KEY_JWT:
+		return flow->who.claims && jwt_claim(flow->who.claims, name, &out->raw);
+	case IMAGE_KEY_SESSION:
+	case IMAGE_KEY_BODY:
+		return false;
 	case IMAGE_KEY_VAR:
 		if (!request->variable || !request->variable(request->door, name, &out->raw))
 			return false;
@@ -174,8 +184,9 @@ uint64_t flow_key_digest(const struct flow *flow, const struct flow_hit *hit)
 	return table_key_digest(flow->env->table, &hit->key, sizeof hit->key);
 }
 
-void flow_key(struct flow *flow)
+void flow_key(struct flow *flow, bool without_body)
 {
+	(void)without_body;
 	struct keybytes key;
 	const struct flow_hit *before = NULL;
 

@@ -33,7 +33,7 @@ static inline const struct image_respond *read_respond(const struct image *image
 /* It says how fast, not whether: no part in deciding. */
 static inline bool read_paces(const struct flow_hit *hit)
 {
-	return hit->what >= IMAGE_BANDWIDTH;
+	return hit->what == IMAGE_BANDWIDTH || hit->what == IMAGE_TOTAL;
 }
 
 /* The ledger row of the hit's counter. */

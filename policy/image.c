@@ -215,6 +215,9 @@ static bool check_what(const struct image_counter *counter)
 		return calm && counter->free_bytes == 0 && counter->numbers.kind == ALGO_TOKEN_BUCKET &&
 		       algo_valid(&counter->numbers) && counter->bytes_per_s >= IMAGE_BYTES_MIN &&
 		       counter->bytes_per_s <= IMAGE_TOTAL_MAX;
+	case IMAGE_NEW_KEYS:
+	case IMAGE_USAGE:
+		return calm && free && algo_valid(&counter->numbers);
 	default:
 		return false;
 	}
@@ -278,7 +281,7 @@ static bool check_limit(struct reader *r, uint32_t number)
 	if (!check_failures(r, limit))
 		return false;
 	for (uint32_t i = 0; i < limit->key.count; i++)
-		if (key[i].kind > IMAGE_KEY_VAR || key[i].bits4 > 32 || key[i].bits6 > 128 ||
+		if (key[i].kind > IMAGE_KEY_BODY || key[i].bits4 > 32 || key[i].bits6 > 128 ||
 		    !check_shown(r, key[i].name))
 			return unsound(r, "a key is damaged");
 	return true;

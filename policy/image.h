@@ -16,7 +16,7 @@
 #include "policy/text.h"
 
 #define IMAGE_MAGIC	  UINT64_C(0x31474d4952494557) /* "WEIRIMG1" */
-#define IMAGE_LAYOUT	  4u
+#define IMAGE_LAYOUT	  5u
 #define IMAGE_HITS_MAX	  1024u /* most counters one request may meet: checked when compiling */
 #define IMAGE_PATH_MAX	  2048u /* longest normalised path that is matched, in bytes */
 #define IMAGE_SEGMENT_MAX 255u	/* bytes of one segment that are kept: longer ones are all alike after that */
@@ -123,6 +123,7 @@ struct image_clause {
 	struct image_span headers;  /* struct image_header_test */
 	struct image_span nots; /* struct image_clause: none of them may hold; they have none themselves */
 	struct image_text text; /* as written; the route */
+	uint64_t who;		/* IMAGE_WHO_*: any of them; 0: everybody */
 };
 
 enum image_key_kind {
@@ -135,7 +136,12 @@ enum image_key_kind {
 	IMAGE_KEY_PATH,
 	IMAGE_KEY_METHOD,
 	IMAGE_KEY_ROUTE,
-	IMAGE_KEY_VAR
+	IMAGE_KEY_VAR,
+	IMAGE_KEY_API_KEY, /* name "": the known key itself; "owner", "plan", "tenant": a field of its record */
+	IMAGE_KEY_USER,	   /* owner of the known key, else the verified token's subject */
+	IMAGE_KEY_JWT,	   /* name: a claim of the verified token */
+	IMAGE_KEY_SESSION, /* value of the policy's session cookie; shown only as a digest */
+	IMAGE_KEY_BODY	   /* name: a field of the request's body, normalised (identity/body.h) */
 };
 struct image_key_part {
 	uint32_t kind;		/* enum image_key_kind; the tag hashed with the value (T3) */
@@ -151,7 +157,10 @@ struct image_key_part {
 #define IMAGE_BYTES_MIN UINT64_C(1024)
 #define IMAGE_BYTES_MAX (UINT64_C(1) << 40)
 #define IMAGE_TOTAL_MAX (UINT64_C(1000000) * 1024) /* a bucket takes a million KiB a second */
-enum image_what { IMAGE_RATE, IMAGE_CONCURRENT, IMAGE_BANDWIDTH, IMAGE_TOTAL };
+/* NEW_KEYS: how many keys that are not in the table an address may bring (its own key is the client's address; it is met
+ * only by a request whose limit's key is new). USAGE: what was charged to the limit in one calendar period, for the bill: never
+ * refuses, and stands behind the counter that it repeats (flow/usage.c). */
+enum image_what { IMAGE_RATE, IMAGE_CONCURRENT, IMAGE_BANDWIDTH, IMAGE_TOTAL, IMAGE_NEW_KEYS, IMAGE_USAGE };
 #define IMAGE_ASKER_RATE  1u
 #define IMAGE_ASKER_BURST 2u
 struct image_counter { /* one rate of one limit, or its concurrency, or its bandwidth */
@@ -175,7 +184,74 @@ struct image_counter { /* one rate of one limit, or its concurrency, or its band
 	uint32_t
 		asker; /* zones: mask of what a variable says of each request; then the row's numbers do not */
 	struct image_text
-		written; /* zones: the rate as nginx.conf has it ("2r/s", "$plan_rate"); else empty */
+		written;   /* zones: the rate as nginx.conf has it ("2r/s", "$plan_rate"); else empty */
+	uint32_t seen_row; /* `distinct`: ledger row of the values seen (seen); patched at publication */
+	uint32_t pad;
+	struct algo_numbers
+		seen; /* `distinct`: one of each value in the rate's period; kind 0: no such word */
+	/* billing-day: a ledger row for each day 1..31 (uint32_t[31], day 1 first), patched at publication; `row` is that of
+	 * day 1, which holds for who has no day. Count 0: every client has the same windows. */
+	struct image_span day_rows;
+	uint32_t soft; /* `over`: what the quota says; the numbers allow more. 0: no such word */
+	uint32_t pad2;
+};
+
+/* What a plan makes of a limit. NUMBERS: counters of its own, with the limit's identities (a change of plan converts
+ * them) or, where the limit's key can be shared by clients of several plans (plan_in_key), beside them. */
+enum image_variant_how { IMAGE_VARIANT_NUMBERS, IMAGE_VARIANT_UNLIMITED, IMAGE_VARIANT_NEVER };
+struct image_variant {
+	uint32_t plan;		    /* index into image.plans; ascending within a limit */
+	uint32_t how;		    /* enum image_variant_how */
+	struct image_span counters; /* struct image_counter, within image.counters; NUMBERS only */
+};
+struct image_plan {
+	struct image_text name;
+};
+
+/* Who a limit or a clause is for: bits. 0: everybody. */
+#define IMAGE_WHO_ANONYMOUS  UINT64_C(1)
+#define IMAGE_WHO_IDENTIFIED UINT64_C(2)
+#define IMAGE_WHO_PLAN(n)    (UINT64_C(4) << (n)) /* index into image.plans */
+#define IMAGE_PLANS_MAX	     60u
+#define IMAGE_PLAN_NONE	     UINT32_MAX
+
+/* An amount that a request, or the answer to it, says. */
+enum image_amount_from {
+	IMAGE_AMOUNT_NUMBER,	 /* `number` */
+	IMAGE_AMOUNT_HEADER,	 /* a request header, from trusted peers only */
+	IMAGE_AMOUNT_BODY,	 /* a number in a field of the body */
+	IMAGE_AMOUNT_BODY_COUNT, /* elements of an array in the body; name "": the body itself is the array */
+	IMAGE_AMOUNT_RESPONSE_HEADER, /* settle only, as the next */
+	IMAGE_AMOUNT_RESPONSE_BODY    /* a number in a JSON answer or, the last one, in an event stream */
+};
+struct image_amount {
+	uint32_t from; /* enum image_amount_from */
+	uint32_t
+		number; /* also what holds if the request does not say: at least 1; settle: 0, none: the reserve stands */
+	struct image_text name; /* of header (lower case) or field ("usage.total_tokens") */
+};
+/* What a request costs: `ask` before, `settle` (from NUMBER: not at all) when the answer is known. */
+struct image_cost {
+	struct image_amount ask, settle;
+	uint32_t at_most;  /* ask is cut to this; 1..ALGO_BURST_MAX */
+	uint32_t overdraw; /* 1: all that was settled is charged, into debt; 0: no more than was asked for */
+};
+
+enum image_instead { /* of refusing */
+		     IMAGE_INSTEAD_REFUSE,
+		     IMAGE_INSTEAD_CHALLENGE, /* 303 to instead_to */
+		     IMAGE_INSTEAD_CACHED,    /* a stored answer, be it stale; without one it is refused */
+		     IMAGE_INSTEAD_SLOW,      /* passes, at instead_bytes_per_s */
+		     IMAGE_INSTEAD_CLOSE      /* the connection is closed without an answer */
+};
+/* `then`: who is refused `strikes` times in strikes_ns is banned from the limit's requests for ban_ns; each ban that
+ * follows within the length of the one before is twice as long, up to most_ns. */
+struct image_then {
+	uint64_t ban_ns, most_ns, strikes_ns; /* ban_ns 0: no such word */
+	uint32_t strikes;		      /* at least 1 */
+	uint32_t ban_row, strikes_row;	      /* ledger rows; patched at publication */
+	uint32_t pad;
+	struct algo_numbers ban_numbers, strikes_numbers;
 };
 
 /* an entry of exempt (global or a limit's) or deny: all given conditions hold */
@@ -186,6 +262,7 @@ struct image_exception {
 	struct image_text reason;
 	uint32_t close; /* deny only: 1: close without an answer */
 	uint32_t pad;
+	struct image_span keys; /* struct image_text: names of API keys; empty: whoever it is */
 };
 
 enum image_body { IMAGE_BODY_JSON, IMAGE_BODY_PROBLEM, IMAGE_BODY_TEXT, IMAGE_BODY_FILE };
@@ -226,6 +303,72 @@ struct image_limit {
 	uint16_t on_full;			/* enum table_full */
 	struct image_span failures;		/* struct image_statuses: what a failure is, ascending */
 	uint64_t key_identity;			/* hash of the key spec: a new key starts new counters */
+	struct image_span variants;		/* struct image_variant: by plan, ascending */
+	uint64_t who;				/* IMAGE_WHO_*: any of them; 0: everybody */
+	uint32_t
+		plan_in_key; /* 1: the client's plan is part of the key (it has variants, and a key that several plans can share) */
+	uint32_t percent; /* enforce: share of keys, 1..100; the others are shadow */
+	uint32_t
+		candidate; /* 0, or 1 + index of the limit that this is a candidate for; it stands right behind it */
+	uint32_t instead; /* enum image_instead */
+	struct image_text instead_to;
+	uint64_t instead_bytes_per_s;
+	struct image_cost costs; /* `cost` is costs.ask.number */
+	struct image_then then;
+	struct image_span
+		distinct; /* struct image_key_part: one: whose different values the rates count; else empty */
+	uint8_t notify[4];  /* `over`: per cent of `soft` at which an event tells, ascending, 0: no more */
+	uint8_t needs_body; /* key, distinct or cost look into the request's body */
+	uint8_t pad[3];
+};
+
+/* ---- who the clients are (clients.*, plans) ------------------------------------------------------------ */
+
+/* Where a credential or a plan is said. HEADER: name, lower case. BEARER: Authorization, scheme Bearer in any case. COOKIE and
+ * QUERY: name. KEY: the record of the API key; CLAIM: name, of a verified token. */
+enum image_said {
+	IMAGE_SAID_HEADER,
+	IMAGE_SAID_BEARER,
+	IMAGE_SAID_COOKIE,
+	IMAGE_SAID_QUERY,
+	IMAGE_SAID_KEY,
+	IMAGE_SAID_CLAIM
+};
+struct image_where {
+	uint32_t said; /* enum image_said */
+	uint32_t pad;
+	struct image_text name;
+};
+enum image_unknown { IMAGE_UNKNOWN_IP, IMAGE_UNKNOWN_DENY }; /* as if there were none; refused with 401 */
+#define IMAGE_JWT_RS256 1u
+#define IMAGE_JWT_ES256 2u
+#define IMAGE_JWT_EDDSA 4u
+#define IMAGE_JWT_HS256 8u
+struct image_clients {
+	struct image_text
+		keys_database; /* absolute path; empty: no API keys. The doors read <path>.ring (identity/ring.h) */
+	struct image_span keys_from;	   /* struct image_where, in order; the first that is there counts */
+	uint32_t keys_unknown;		   /* enum image_unknown: also expired and revoked ones */
+	uint32_t jwt_algorithms;	   /* IMAGE_JWT_*; 0: no tokens */
+	struct image_text jwks_file;	   /* absolute path; empty: none (HS256 with a secret) */
+	struct image_text jwt_secret_file; /* absolute path: HS256's secret; empty: none */
+	struct image_text jwt_issuer;	   /* exact; empty: any */
+	struct image_span jwt_audiences;   /* struct image_text: one of them must be in aud; empty: any */
+	struct image_span jwt_from;	   /* struct image_where; never KEY or CLAIM */
+	uint32_t jwt_leeway_s;		   /* of exp and nbf, 0..3600 */
+	uint32_t jwt_invalid;		   /* enum image_unknown: what a token that is not believed means */
+	struct image_span session;	   /* struct image_where: one cookie or header; empty: none */
+	struct image_span plan_from;	   /* struct image_where, in order; HEADER: from trusted peers only */
+	uint32_t plan_unknown; /* plan of who is identified and has none that exists; IMAGE_PLAN_NONE */
+	uint32_t plan_none;    /* plan of who is not identified; IMAGE_PLAN_NONE */
+	uint32_t privacy_hash; /* 1: nobody's name is kept or shown, only digests */
+	uint32_t pad;
+	struct image_text
+		own_limits;	     /* normalised path at which a client reads its own limits; empty: none */
+	uint64_t ban_identity;	     /* of the operator's own bans (flow/ban.h) */
+	uint64_t grant_identity;     /* of what the operator has granted on top (flow/grant.h) */
+	uint32_t ban_row, grant_row; /* their ledger rows; patched at publication */
+	struct algo_numbers ban_numbers, grant_numbers;
 };
 
 /* ---- how a request finds its clauses ------------------------------------------------------------------
@@ -291,6 +434,8 @@ struct image {
 	uint32_t kind;			  /* enum image_kind */
 	uint64_t table_bytes; /* zones: bytes of slots that their configuration asks for; the door's to set */
 	struct image_gateway gateway;
+	struct image_clients clients;
+	struct image_span plans; /* struct image_plan; at most IMAGE_PLANS_MAX */
 };
 
 /* Sound in itself? Every span inside and aligned, every index in range, tries trees, texts printable where
@@ -338,6 +483,8 @@ struct image_subject {		 /* the parts of a request that a match can see; prepare
 	struct text path_exact;	 /* normalised, case and trailing slash kept */
 	struct address client;
 	bool has_client;
+	uint64_t who;	     /* IMAGE_WHO_*: what is true of the client; 0 is anonymous */
+	struct text api_key; /* name of its known API key, "" none */
 	/* value of the nth header of that (lower case) name; false when there is none */
 	bool (*header)(void *door, struct text name, unsigned nth, struct text *value);
 	void *door;

@@ -32,6 +32,7 @@ struct model_clause {
 	size_t header_count;
 	struct model_clause *nots;
 	size_t not_count;
+	uint64_t who; /* as in image_clause */
 };
 
 struct model_exception {
@@ -43,6 +44,8 @@ struct model_exception {
 	int64_t until; /* wall clock seconds; 0: for ever */
 	struct text reason;
 	bool close;
+	struct text *keys; /* names of API keys */
+	size_t key_count;
 };
 
 struct model_respond {
@@ -60,10 +63,41 @@ struct model_rate {
 	uint32_t what;		     /* enum image_what, and as in image_counter: */
 	uint32_t queue;
 	uint64_t wait_ns, bytes_per_s, free_bytes;
-	struct text zone;    /* a calendar's, "" UTC */
-	struct text written; /* as in image_counter */
-	uint32_t asker;	     /* as there */
-	uint32_t most;	     /* its capacity, if that is not the numbers'; else 0 */
+	struct text zone;	  /* a calendar's, "" UTC */
+	struct text written;	  /* as in image_counter */
+	uint32_t asker;		  /* as there */
+	uint32_t most;		  /* its capacity, if that is not the numbers'; else 0 */
+	struct algo_numbers seen; /* as in image_counter, as the next */
+	uint32_t soft;
+	bool by_day; /* align: billing-day */
+};
+
+struct model_amount { /* as image_amount */
+	uint32_t from, number;
+	struct text name;
+};
+struct model_cost {
+	struct model_amount ask, settle;
+	uint32_t at_most, overdraw;
+};
+struct model_where { /* as image_where */
+	uint32_t said;
+	struct text name;
+};
+struct model_variant {
+	struct model_mark mark;
+	uint32_t plan, how; /* as in image_variant */
+	struct model_rate *rates;
+	size_t rate_count;
+};
+struct model_clients { /* as image_clients; arrays in the order of the file */
+	struct text keys_database, jwks_file, jwt_secret_file, jwt_issuer, own_limits;
+	struct model_where *keys_from, *jwt_from, *plan_from, *session; /* session: one, or none */
+	size_t keys_from_count, jwt_from_count, plan_from_count, session_count;
+	struct text *audiences;
+	size_t audience_count;
+	uint32_t keys_unknown, jwt_algorithms, jwt_leeway_s, jwt_invalid, plan_unknown, plan_none;
+	bool privacy_hash;
 };
 
 struct model_limit {
@@ -88,6 +122,22 @@ struct model_limit {
 	struct model_exception *exempt;
 	size_t exempt_count;
 	struct model_respond respond; /* own, or the file's */
+	/* as in image_limit */
+	struct model_variant *variants; /* by plan, ascending */
+	size_t variant_count;
+	uint64_t who;
+	bool plan_in_key, needs_body;
+	uint32_t percent, candidate, instead;
+	struct text instead_to;
+	uint64_t instead_bytes_per_s;
+	struct model_cost costs;
+	struct {
+		uint64_t ban_ns, most_ns, strikes_ns;
+		uint32_t strikes;
+	} then;
+	struct image_key_part distinct; /* kind IMAGE_KEY_SITE: none */
+	struct text distinct_name;
+	uint8_t notify[4];
 };
 
 struct model_route {
@@ -113,6 +163,9 @@ struct model {
 	uint32_t deny_status;
 	struct model_limit *limits; /* in file order */
 	size_t limit_count;
+	struct model_clients clients;
+	struct text *plans; /* names; an index is a plan's number */
+	size_t plan_count;  /* at most IMAGE_PLANS_MAX */
 };
 
 /* The most that passes at once: N, or a bucket's tokens. 0: nothing (a bandwidth has no numbers). */

@@ -21,6 +21,11 @@ static const struct {
 	[IMAGE_KEY_METHOD] = {"method", false},
 	[IMAGE_KEY_ROUTE] = {"route", false},
 	[IMAGE_KEY_VAR] = {"variable $", true},
+	[IMAGE_KEY_API_KEY] = {"API key", false},
+	[IMAGE_KEY_USER] = {"user", false},
+	[IMAGE_KEY_JWT] = {"token claim ", true},
+	[IMAGE_KEY_SESSION] = {"session", false},
+	[IMAGE_KEY_BODY] = {"body field ", true},
 };
 
 static void say_part(struct spoken *s, const struct image *image, const struct image_key_part *part)

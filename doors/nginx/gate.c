@@ -105,6 +105,9 @@ ngx_http_weir_decide(ngx_http_weir_visit_t *visit)
 
     switch (flow_run(visit->flow)) {
 
+    case FLOW_BODY:
+        break;
+
     case FLOW_WAIT:
 
         if (!visit->waiting) {

@@ -5,7 +5,7 @@
 import re, sys, subprocess; sys.path.insert(0, "tests/lib")
 from weirtest import *
 
-ORDER = ["algo", "table", "policy", "flow"]
+ORDER = ["algo", "table", "policy", "identity", "flow"]
 TOP = ["doors", "control", "cli"]  # side by side, above flow
 ALLOWED = {layer: set(ORDER[:i + 1]) for i, layer in enumerate(ORDER)}
 ALLOWED.update({top: set(ORDER) | {top} for top in TOP})
