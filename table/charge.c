@@ -18,11 +18,12 @@
 
 /* Of a plain counter. */
 static inline void answer(struct table_look *out, const struct algo_numbers *numbers, uint64_t state,
-			  bool allowed)
+			  bool allowed, bool found)
 {
 	out->numbers = *numbers;
 	out->state = state;
 	out->allowed = allowed;
+	out->found = found;
 	out->held = out->used = 0;
 	out->fits_at = out->empty_at = 0;
 }
@@ -93,8 +94,7 @@ charge_peek(struct table *table, const struct table_key *key, const struct charg
 		struct algo_outcome outcome;
 		narrow(&at, ask, &own);
 		step_inline(at.numbers, at.state, t, ask->cost, &outcome);
-		*out = (struct table_look){
-			.numbers = *at.numbers, .state = at.state, .allowed = outcome.allowed};
+		answer(out, at.numbers, at.state, outcome.allowed, found == PROBE_FOUND);
 		return;
 	}
 	probe_unknown(out);
@@ -108,7 +108,7 @@ void table_peek(struct table *table, const struct table_key *key, uint32_t row, 
 	struct algo_outcome outcome;
 	if (__builtin_expect(at.numbers && slot_still(at.slot, at.w0, at.w1), 1)) {
 		step_inline(at.numbers, at.w1, t, cost, &outcome);
-		answer(out, at.numbers, at.w1, outcome.allowed);
+		answer(out, at.numbers, at.w1, outcome.allowed, true);
 	} else {
 		charge_peek(table, key, &(struct charge_ask){.row = row, .cost = cost}, t, out);
 	}
@@ -149,7 +149,7 @@ charge_move(struct table *table, const struct table_key *key, const struct charg
 			outcome.state = algo_punish(at.numbers, at.state, t, cost);
 			outcome.allowed = outcome.state != at.state;
 		}
-		answer(out, at.numbers, at.state, !ask->punish && outcome.allowed);
+		answer(out, at.numbers, at.state, !ask->punish && outcome.allowed, found == PROBE_FOUND);
 		if (!outcome.allowed || cost == 0) { /* nothing to write */
 			if (found == PROBE_FOUND && !slot_still(at.slot, at.w0, at.w1))
 				continue;
@@ -213,7 +213,7 @@ enum table_charge table_charge(struct table *table, const struct table_key *key,
 		if (!outcome.allowed)
 			key_shun(table, index);
 	}
-	answer(out, at.numbers, outcome.state, outcome.allowed);
+	answer(out, at.numbers, outcome.state, outcome.allowed, true);
 	return outcome.allowed ? TABLE_CHARGED : TABLE_REFUSED;
 }
 

@@ -13,6 +13,7 @@ static inline void plain(struct table_look *out, uint64_t state, bool allowed)
 {
 	out->state = state;
 	out->allowed = allowed;
+	out->found = true; /* the usual case only */
 	out->held = out->used = 0;
 	out->fits_at = out->empty_at = 0;
 }

@@ -117,7 +117,7 @@ static enum fit word_fits(struct table *table, const struct ask *ask, const stru
 		log_peek(table, ask->key, slot_row(at.keep), ask->t, units, out);
 		return out->allowed ? FIT_YES : FIT_NO;
 	}
-	*out = (struct table_look){.state = at.state};
+	*out = (struct table_look){.state = at.state, .found = found == PROBE_FOUND};
 	see(at.numbers, ask, &out->numbers);
 	step_inline(&out->numbers, at.state, ask->t, units, &outcome);
 	out->allowed = outcome.allowed;
@@ -160,6 +160,7 @@ void hold_peek(struct table *table, const struct table_key *key, uint32_t row, c
 			continue;
 		}
 		out->held = others.units < UINT32_MAX ? (uint32_t)others.units : UINT32_MAX;
+		out->found = out->found || others.units;
 		return;
 	}
 	probe_unknown(out);
@@ -290,6 +291,7 @@ enum table_charge hold_take(struct table *table, const struct table_key *key, ui
 		if (fit == FIT_AGAIN)
 			continue;
 		out->held = others.units < UINT32_MAX ? (uint32_t)others.units : UINT32_MAX;
+		out->found = out->found || others.units;
 		if (fit == FIT_YES && units == 0)
 			return TABLE_CHARGED;
 		if (fit == FIT_NO) {
@@ -309,6 +311,7 @@ enum table_charge hold_take(struct table *table, const struct table_key *key, ui
 		/* I13, I14: everything that was held before ours could be seen has been counted, and fits. */
 		if (fit == FIT_YES && keep(table, key, row, had + units)) {
 			out->held = (uint32_t)others.units + had + units;
+			out->found = out->found || others.units + had;
 			return TABLE_CHARGED;
 		}
 		hold_lower(table, key, row, units);

@@ -36,6 +36,7 @@ static bool judge(struct log_view *view, uint32_t cost, struct log_room *room, s
 	*out = (struct table_look){.numbers = view->mine->numbers,
 				   .state = view->w1,
 				   .allowed = (uint64_t)room->used + cost <= view->count,
+				   .found = view->slot || room->used,
 				   .used = room->used,
 				   .empty_at = room->empty_at};
 	if (!out->allowed)

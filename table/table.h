@@ -134,6 +134,9 @@ struct table_look {
 	struct algo_numbers numbers; /* those that were applied */
 	uint64_t state;		     /* the word judged (before a charge for peek, after it for charge) */
 	bool allowed;
+	/* The key was there: it had a charged slot of its kind, or somebody held units of it, before what was charged now.
+	 * False: it is absent, so fully recovered and not stored; or it could not be judged. */
+	bool found;
 	/* What a word alone does not say; 0 for plain counters. */
 	uint32_t held;	   /* units held (reserved, in flight) by everybody, one's own included */
 	uint32_t used;	   /* log: units that still count */
