@@ -198,7 +198,7 @@ static void dry(void)
 /* A place is lost with its process, not with its handle's other places: see tests/table. Here: never run, never held. */
 static void nothing(void)
 {
-	struct flow_env env = {NULL, NULL, NULL};
+	struct flow_env env = {NULL, NULL, NULL, NULL};
 	struct flow *flow = calloc(1, flow_size(NULL));
 	struct flow_request request = {.method = TEXT("GET")};
 	struct algo_time t = {UINT64_C(1) << 41, 0};

@@ -44,7 +44,7 @@ static void open_pair(struct door *door, char room[32], unsigned round, unsigned
 static void *work(void *worker_)
 {
 	struct worker *worker = worker_;
-	struct flow_env env = {worker->table, worker->world->env.image, NULL};
+	struct flow_env env = {worker->table, worker->world->env.image, NULL, NULL};
 	struct flow *flow = malloc(flow_size(env.image));
 
 	for (unsigned round = 0; round < ROUNDS; round++) {

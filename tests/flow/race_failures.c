@@ -30,7 +30,7 @@ static void *work(void *worker_)
 	static const unsigned wrong = 401, right = 302;
 	struct worker *worker = worker_;
 	struct world *world = worker->world;
-	struct flow_env env = {worker->table, world->env.image, NULL};
+	struct flow_env env = {worker->table, world->env.image, NULL, NULL};
 	struct door door;
 	char room[64];
 

@@ -30,7 +30,7 @@ struct worker {
 static void *work(void *worker_)
 {
 	struct worker *worker = worker_;
-	struct flow_env env = {worker->table, worker->world->env.image, NULL};
+	struct flow_env env = {worker->table, worker->world->env.image, NULL, NULL};
 	struct flow *flow = malloc(flow_size(env.image));
 	struct door door;
 	char room[64];

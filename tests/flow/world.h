@@ -53,7 +53,7 @@ static inline void world_publish(struct world *world, const char *policy)
 		abort();
 	}
 	policy_free(&loaded);
-	world->env = (struct flow_env){world->table, world->published->image, &world->recorder};
+	world->env = (struct flow_env){world->table, world->published->image, &world->recorder, NULL};
 	free(world->flow);
 	world->flow = malloc(flow_size(world->env.image));
 }
