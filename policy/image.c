@@ -3,114 +3,23 @@
  * image: is an image sound that was read from a file?
  *
  * The file is written by us and read by us, but it lies where another process can write. What passes here
- * can be walked without reading outside of it and without walking for ever. A budget of a few times the
- * image's size is spent on every record and byte visited, so overlapping spans cannot make the check itself,
- * or a match, quadratic.
+ * can be walked without reading outside of it and without walking for ever. Spans and texts are in sound.c.
  */
-#include "policy/image.h"
-
-#include <stdarg.h>
-#include <stdio.h>
-
 #include "algo/algo.h"
+#include "policy/sound.h"
 #include "table/table.h"
-
-struct reader {
-	const struct image *image;
-	uint64_t budget;
-	uint32_t next_candidate, next_counter;
-	char *why;
-	size_t why_size;
-};
-
-static bool __attribute__((format(printf, 2, 3))) unsound(struct reader *r, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	if (r->why_size > 0)
-		vsnprintf(r->why, r->why_size, format, arguments);
-	va_end(arguments);
-	return false;
-}
-
-static bool spend(struct reader *r, uint64_t bytes)
-{
-	if (bytes > r->budget)
-		return unsound(r, "its parts overlap");
-	r->budget -= bytes;
-	return true;
-}
-
-static bool check_span(struct reader *r, struct image_span span, size_t record, const char *what)
-{
-	uint64_t end = span.offset + (uint64_t)span.count * record;
-
-	if (span.offset % 8 != 0 || end > r->image->size)
-		return unsound(r, "its %s lie outside of it", what);
-	return spend(r, (uint64_t)span.count * record);
-}
-
-/* Inside `whole`, on a whole record. */
-static bool check_within(struct reader *r, struct image_span span, struct image_span whole, size_t record,
-			 const char *what)
-{
-	uint64_t end = span.offset + (uint64_t)span.count * record;
-
-	if (span.count == 0 && span.offset <= r->image->size)
-		return true;
-	if (span.offset < whole.offset || (span.offset - whole.offset) % record != 0 ||
-	    end > whole.offset + (uint64_t)whole.count * record)
-		return unsound(r, "some %s lie outside of theirs", what);
-	return spend(r, (uint64_t)span.count * record);
-}
 
 /* The lists are a partition of the candidates, in the order in which they are checked: no clause is tried
  * twice. */
-static bool check_range(struct reader *r, struct image_range range)
+static bool check_range(struct sound *r, struct image_range range)
 {
 	if (range.first != r->next_candidate || range.count > r->image->candidates.count - range.first)
-		return unsound(r, "its lists of candidates are damaged");
+		return sound_refuse(r, "its lists of candidates are damaged");
 	r->next_candidate += range.count;
 	return true;
 }
 
-static bool check_text(struct reader *r, struct image_text text)
-{
-	if ((uint64_t)text.offset + text.size > r->image->size)
-		return unsound(r, "a text lies outside of it");
-	return spend(r, text.size);
-}
-
-/* Texts that reach logs, terminals and header lines carry no control characters. */
-static bool check_shown(struct reader *r, struct image_text shown)
-{
-	struct text text;
-
-	if (!check_text(r, shown))
-		return false;
-	text = image_text(r->image, shown);
-	for (size_t i = 0; i < text.size; i++)
-		if ((unsigned char)text.data[i] < 0x20 || text.data[i] == 0x7f)
-			return unsound(r, "a text to be shown has control characters");
-	return true;
-}
-
-static bool check_networks(struct reader *r, struct image_span span)
-{
-	const struct network *networks;
-
-	if (!check_span(r, span, sizeof *networks, "networks"))
-		return false;
-	networks = image_at(r->image, span.offset);
-	for (uint32_t i = 0; i < span.count; i++)
-		if (memcmp(networks[i].first, networks[i].last, 16) > 0 ||
-		    (i > 0 && memcmp(networks[i - 1].last, networks[i].first, 16) >= 0))
-			return unsound(r, "networks are not in order");
-	return true;
-}
-
-static bool check_clause(struct reader *r, const struct image_clause *clause)
+static bool check_clause(struct sound *r, const struct image_clause *clause)
 {
 	const struct image *image = r->image;
 	const struct image_header_test *tests;
@@ -118,52 +27,52 @@ static bool check_clause(struct reader *r, const struct image_clause *clause)
 
 	if (clause->has & ~(IMAGE_HAS_PATH | IMAGE_HAS_HOST | IMAGE_HAS_IP | IMAGE_HAS_METHOD) ||
 	    clause->host_suffix > 1)
-		return unsound(r, "a clause has an unknown condition");
+		return sound_refuse(r, "a clause has an unknown condition");
 	if (clause->has & IMAGE_HAS_PATH && clause->path >= image->paths.count)
-		return unsound(r, "a clause names a path that is not there");
-	if (!check_text(r, clause->host) || !check_networks(r, clause->networks) ||
-	    !check_shown(r, clause->text) || !check_span(r, clause->headers, sizeof *tests, "header tests") ||
-	    !check_within(r, clause->nots, image->clauses, sizeof *nots, "clauses"))
+		return sound_refuse(r, "a clause names a path that is not there");
+	if (!sound_text(r, clause->host) || !sound_networks(r, clause->networks) ||
+	    !sound_shown(r, clause->text) || !sound_span(r, clause->headers, sizeof *tests, "header tests") ||
+	    !sound_within(r, clause->nots, image->clauses, sizeof *nots, "clauses"))
 		return false;
 	tests = image_at(image, clause->headers.offset);
 	for (uint32_t i = 0; i < clause->headers.count; i++)
-		if (!check_shown(r, tests[i].name) || !check_text(r, tests[i].value) ||
+		if (!sound_shown(r, tests[i].name) || !sound_text(r, tests[i].value) ||
 		    tests[i].how > IMAGE_SUFFIX)
-			return unsound(r, "a header test is damaged");
+			return sound_refuse(r, "a header test is damaged");
 	nots = image_at(image, clause->nots.offset);
 	for (uint32_t i = 0; i < clause->nots.count; i++)
 		if (nots[i].nots.count > 0)
-			return unsound(r, "a 'not' stands inside a 'not'");
+			return sound_refuse(r, "a 'not' stands inside a 'not'");
 	return true;
 }
 
 /* What trying the clause once costs. */
-static bool spend_clause(struct reader *r, const struct image_clause *clause)
+static bool spend_clause(struct sound *r, const struct image_clause *clause)
 {
-	return spend(r, sizeof *clause + clause->nots.count * sizeof *clause +
-				clause->headers.count * sizeof(struct image_header_test));
+	return sound_spend(r, sizeof *clause + clause->nots.count * sizeof *clause +
+				      clause->headers.count * sizeof(struct image_header_test));
 }
 
-static bool check_clauses(struct reader *r)
+static bool check_clauses(struct sound *r)
 {
 	const struct image *image = r->image;
 	const struct image_path *paths;
 
-	if (!check_span(r, image->paths, sizeof *paths, "paths") ||
-	    !check_span(r, image->clauses, sizeof(struct image_clause), "clauses"))
+	if (!sound_span(r, image->paths, sizeof *paths, "paths") ||
+	    !sound_span(r, image->clauses, sizeof(struct image_clause), "clauses"))
 		return false;
 	paths = image_at(image, image->paths.offset);
 	for (uint32_t i = 0; i < image->paths.count; i++) {
 		const struct image_segment *segments = image_at(image, paths[i].segments.offset);
 
-		if (!check_span(r, paths[i].segments, sizeof *segments, "segments") ||
-		    !check_shown(r, paths[i].text))
+		if (!sound_span(r, paths[i].segments, sizeof *segments, "segments") ||
+		    !sound_shown(r, paths[i].text))
 			return false;
 		if (paths[i].rest > 1 || paths[i].exact > 1)
-			return unsound(r, "a path is damaged");
+			return sound_refuse(r, "a path is damaged");
 		for (uint32_t k = 0; k < paths[i].segments.count; k++)
-			if (segments[k].kind > IMAGE_ONE || !check_text(r, segments[k].text))
-				return unsound(r, "a path is damaged");
+			if (segments[k].kind > IMAGE_ONE || !sound_text(r, segments[k].text))
+				return sound_refuse(r, "a path is damaged");
 	}
 	for (uint32_t i = 0; i < image->clauses.count; i++)
 		if (!check_clause(r, image_clause_at(image, i)))
@@ -171,18 +80,18 @@ static bool check_clauses(struct reader *r)
 	return true;
 }
 
-static bool check_exceptions(struct reader *r, struct image_span span)
+static bool check_exceptions(struct sound *r, struct image_span span)
 {
 	const struct image_exception *list;
 
-	if (!check_span(r, span, sizeof *list, "exceptions"))
+	if (!sound_span(r, span, sizeof *list, "exceptions"))
 		return false;
 	list = image_at(r->image, span.offset);
 	for (uint32_t i = 0; i < span.count; i++) {
 		const struct image_clause *clauses = image_at(r->image, list[i].clauses.offset);
 
-		if (!check_within(r, list[i].clauses, r->image->clauses, sizeof *clauses, "clauses") ||
-		    !check_networks(r, list[i].networks) || !check_shown(r, list[i].reason))
+		if (!sound_within(r, list[i].clauses, r->image->clauses, sizeof *clauses, "clauses") ||
+		    !sound_networks(r, list[i].networks) || !sound_shown(r, list[i].reason))
 			return false;
 		for (uint32_t k = 0; k < list[i].clauses.count; k++)
 			if (!spend_clause(r, &clauses[k]))
@@ -224,7 +133,7 @@ static bool check_what(const struct image_counter *counter)
 }
 
 /* The counters of the limits are a partition of all counters, in order: each is checked here once. */
-static bool check_counters(struct reader *r, uint32_t number)
+static bool check_counters(struct sound *r, uint32_t number)
 {
 	const struct image_limit *limit = image_limit_at(r->image, number);
 	const struct image_counter *counters = image_counter_at(r->image, r->next_counter);
@@ -232,58 +141,58 @@ static bool check_counters(struct reader *r, uint32_t number)
 	if (limit->counters.count == 0 ||
 	    limit->counters.count > r->image->counters.count - r->next_counter ||
 	    image_at(r->image, limit->counters.offset) != counters)
-		return unsound(r, "a limit does not have its counters");
+		return sound_refuse(r, "a limit does not have its counters");
 	r->next_counter += limit->counters.count;
 	for (uint32_t i = 0; i < limit->counters.count; i++)
 		if (counters[i].limit != number || !check_what(&counters[i]) ||
-		    !check_shown(r, counters[i].name) || !check_shown(r, counters[i].zone) ||
-		    !check_shown(r, counters[i].written) ||
+		    !sound_shown(r, counters[i].name) || !sound_shown(r, counters[i].zone) ||
+		    !sound_shown(r, counters[i].written) ||
 		    counters[i].asker > (IMAGE_ASKER_RATE | IMAGE_ASKER_BURST))
-			return unsound(r, "a counter is damaged");
+			return sound_refuse(r, "a counter is damaged");
 	return true;
 }
 
 /* What a failure is: statuses in order, so there are few, and exactly where they are asked for. */
-static bool check_failures(struct reader *r, const struct image_limit *limit)
+static bool check_failures(struct sound *r, const struct image_limit *limit)
 {
 	const struct image_statuses *list;
 	uint32_t last = 99;
 
-	if (!check_span(r, limit->failures, sizeof *list, "statuses"))
+	if (!sound_span(r, limit->failures, sizeof *list, "statuses"))
 		return false;
 	list = image_at(r->image, limit->failures.offset);
 	for (uint32_t i = 0; i < limit->failures.count; i++) {
 		if (list[i].from <= last || list[i].to < list[i].from || list[i].to > 599)
-			return unsound(r, "what a failure is is damaged");
+			return sound_refuse(r, "what a failure is is damaged");
 		last = list[i].to;
 	}
 	if ((limit->count == IMAGE_COUNT_ALL) != (limit->failures.count == 0))
-		return unsound(r, "what a failure is is damaged");
+		return sound_refuse(r, "what a failure is is damaged");
 	return true;
 }
 
-static bool check_limit(struct reader *r, uint32_t number)
+static bool check_limit(struct sound *r, uint32_t number)
 {
 	const struct image *image = r->image;
 	const struct image_limit *limit = image_limit_at(image, number);
 	const struct image_key_part *key = image_at(image, limit->key.offset);
 
-	if (!check_shown(r, limit->name) || !check_shown(r, limit->key_text) ||
-	    !check_shown(r, limit->match_text) || !check_counters(r, number) ||
+	if (!sound_shown(r, limit->name) || !sound_shown(r, limit->key_text) ||
+	    !sound_shown(r, limit->match_text) || !check_counters(r, number) ||
 	    !check_exceptions(r, limit->exempt) ||
-	    !check_within(r, limit->clauses, image->clauses, sizeof(struct image_clause), "clauses") ||
-	    !check_span(r, limit->key, sizeof *key, "key parts"))
+	    !sound_within(r, limit->clauses, image->clauses, sizeof(struct image_clause), "clauses") ||
+	    !sound_span(r, limit->key, sizeof *key, "key parts"))
 		return false;
 	if (limit->mode > IMAGE_DISABLED || limit->missing > IMAGE_MISSING_ANONYMOUS ||
 	    limit->cost > ALGO_BURST_MAX || limit->respond >= image->responds.count ||
 	    limit->count > IMAGE_COUNT_SUCCESSES || limit->on_full > TABLE_DENY || limit->quota > 8)
-		return unsound(r, "a limit is damaged");
+		return sound_refuse(r, "a limit is damaged");
 	if (!check_failures(r, limit))
 		return false;
 	for (uint32_t i = 0; i < limit->key.count; i++)
 		if (key[i].kind > IMAGE_KEY_BODY || key[i].bits4 > 32 || key[i].bits6 > 128 ||
-		    !check_shown(r, key[i].name))
-			return unsound(r, "a key is damaged");
+		    !sound_shown(r, key[i].name))
+			return sound_refuse(r, "a key is damaged");
 	return true;
 }
 
@@ -296,92 +205,92 @@ static bool check_headers(uint32_t mask)
 	       (drafts & (drafts - 1)) == 0;
 }
 
-static bool check_limits(struct reader *r)
+static bool check_limits(struct sound *r)
 {
 	const struct image *image = r->image;
 	const struct image_respond *responds = image_at(image, image->responds.offset);
 
-	if (!check_span(r, image->limits, sizeof(struct image_limit), "limits") ||
-	    !check_span(r, image->counters, sizeof(struct image_counter), "counters") ||
-	    !check_span(r, image->responds, sizeof *responds, "answers"))
+	if (!sound_span(r, image->limits, sizeof(struct image_limit), "limits") ||
+	    !sound_span(r, image->counters, sizeof(struct image_counter), "counters") ||
+	    !sound_span(r, image->responds, sizeof *responds, "answers"))
 		return false;
 	for (uint32_t i = 0; i < image->responds.count; i++)
 		if (responds[i].status < 400 || responds[i].status > 599 ||
 		    responds[i].body > IMAGE_BODY_FILE || !check_headers(responds[i].headers) ||
-		    !check_shown(r, responds[i].file_type) || !check_text(r, responds[i].file_text))
-			return unsound(r, "an answer is damaged");
+		    !sound_shown(r, responds[i].file_type) || !sound_text(r, responds[i].file_text))
+			return sound_refuse(r, "an answer is damaged");
 	for (uint32_t i = 0; i < image->limits.count; i++)
 		if (!check_limit(r, i))
 			return false;
 	if (r->next_counter != image->counters.count)
-		return unsound(r, "a counter belongs to no limit");
+		return sound_refuse(r, "a counter belongs to no limit");
 	return true;
 }
 
-static bool check_candidates(struct reader *r, struct image_span span)
+static bool check_candidates(struct sound *r, struct image_span span)
 {
 	const struct image *image = r->image;
 	const struct image_candidate *list = image_at(image, span.offset);
 
-	if (!check_span(r, span, sizeof *list, "candidates"))
+	if (!sound_span(r, span, sizeof *list, "candidates"))
 		return false;
 	for (uint32_t i = 0; i < span.count; i++) {
 		if (list[i].limit >= image->limits.count ||
 		    (list[i].clause >= image->clauses.count && list[i].clause != UINT32_MAX))
-			return unsound(r, "a candidate names what is not there");
+			return sound_refuse(r, "a candidate names what is not there");
 		if (list[i].clause != UINT32_MAX && !spend_clause(r, image_clause_at(image, list[i].clause)))
 			return false;
 	}
 	return true;
 }
 
-static bool check_hosts(struct reader *r)
+static bool check_hosts(struct sound *r)
 {
 	const struct image *image = r->image;
 	const struct image_host_entry *hosts = image_at(image, image->hosts.offset);
 
-	if (!check_span(r, image->hosts, sizeof *hosts, "hosts"))
+	if (!sound_span(r, image->hosts, sizeof *hosts, "hosts"))
 		return false;
 	for (uint32_t i = 0; i < image->hosts.count; i++)
-		if (!check_text(r, hosts[i].host) || !check_range(r, hosts[i].candidates) ||
+		if (!sound_text(r, hosts[i].host) || !check_range(r, hosts[i].candidates) ||
 		    (i > 0 && image_order(image_text(image, hosts[i - 1].host),
 					  image_text(image, hosts[i].host)) >= 0))
-			return unsound(r, "its hosts are damaged");
+			return sound_refuse(r, "its hosts are damaged");
 	return true;
 }
 
 /* Nodes are numbered in the order in which this loop meets their parents: each has exactly one, before it. */
-static bool check_trie(struct reader *r, struct image_span span)
+static bool check_trie(struct sound *r, struct image_span span)
 {
 	const struct image *image = r->image;
 	const struct image_node *nodes = image_at(image, span.offset);
 	uint64_t next = 1;
 
-	if (!check_span(r, span, sizeof *nodes, "nodes"))
+	if (!sound_span(r, span, sizeof *nodes, "nodes"))
 		return false;
 	for (uint32_t i = 0; i < span.count; i++) {
 		const struct image_edge *edges = image_at(image, nodes[i].children.offset);
 
-		if (!check_span(r, nodes[i].children, sizeof *edges, "edges") ||
+		if (!sound_span(r, nodes[i].children, sizeof *edges, "edges") ||
 		    !check_range(r, nodes[i].below) || !check_range(r, nodes[i].here))
 			return false;
 		for (uint32_t k = 0; k < nodes[i].children.count; k++) {
-			if (!check_text(r, edges[k].text))
+			if (!sound_text(r, edges[k].text))
 				return false;
 			if (edges[k].node != next++ ||
 			    (k > 0 && image_order(image_text(image, edges[k - 1].text),
 						  image_text(image, edges[k].text)) >= 0))
-				return unsound(r, "its paths are not in order");
+				return sound_refuse(r, "its paths are not in order");
 		}
 		if (nodes[i].one != 0 && nodes[i].one != next++)
-			return unsound(r, "its paths are not in order");
+			return sound_refuse(r, "its paths are not in order");
 	}
 	if (span.count > 0 && next != span.count)
-		return unsound(r, "its paths are not in order");
+		return sound_refuse(r, "its paths are not in order");
 	return true;
 }
 
-static bool check_rest(struct reader *r)
+static bool check_rest(struct sound *r)
 {
 	const struct image *image = r->image;
 	const struct image_text *listens = image_at(image, image->gateway.listens.offset);
@@ -390,17 +299,17 @@ static bool check_rest(struct reader *r)
 	if (image->address_from > IMAGE_FROM_HEADER || image->ipv6_prefix > 128 ||
 	    image->kind > IMAGE_OF_ZONES || image->hits_max > IMAGE_HITS_MAX || image->deny_status < 400 ||
 	    image->deny_status > 599)
-		return unsound(r, "its settings are out of range");
-	if (!check_shown(r, image->source) || !check_shown(r, image->address_header) ||
-	    !check_networks(r, image->trusted) ||
-	    !check_span(r, image->gateway.listens, sizeof *listens, "addresses") ||
-	    !check_span(r, image->gateway.routes, sizeof *routes, "routes"))
+		return sound_refuse(r, "its settings are out of range");
+	if (!sound_shown(r, image->source) || !sound_shown(r, image->address_header) ||
+	    !sound_networks(r, image->trusted) ||
+	    !sound_span(r, image->gateway.listens, sizeof *listens, "addresses") ||
+	    !sound_span(r, image->gateway.routes, sizeof *routes, "routes"))
 		return false;
 	for (uint32_t i = 0; i < image->gateway.listens.count; i++)
-		if (!check_shown(r, listens[i]))
+		if (!sound_shown(r, listens[i]))
 			return false;
 	for (uint32_t i = 0; i < image->gateway.routes.count; i++)
-		if (!check_shown(r, routes[i].match) || !check_shown(r, routes[i].to))
+		if (!sound_shown(r, routes[i].match) || !sound_shown(r, routes[i].to))
 			return false;
 	return true;
 }
@@ -408,19 +317,20 @@ static bool check_rest(struct reader *r)
 bool image_check(const void *bytes, size_t size, char *why, size_t why_size)
 {
 	const struct image *image = bytes;
-	struct reader r = {.image = image, .budget = 8 * (uint64_t)size, .why = why, .why_size = why_size};
+	struct sound r = {.image = image, .budget = 8 * (uint64_t)size, .why = why, .why_size = why_size};
 
 	if ((uintptr_t)bytes % 8 != 0 || size < sizeof *image || image->magic != IMAGE_MAGIC)
-		return unsound(&r, "it is not a policy image");
+		return sound_refuse(&r, "it is not a policy image");
 	if (image->layout != IMAGE_LAYOUT)
-		return unsound(&r, "its layout is %u, this program reads %u", image->layout, IMAGE_LAYOUT);
+		return sound_refuse(&r, "its layout is %u, this program reads %u", image->layout,
+				    IMAGE_LAYOUT);
 	if (image->size != size || size % 8 != 0)
-		return unsound(&r, "it is %zu bytes long and says %u", size, image->size);
+		return sound_refuse(&r, "it is %zu bytes long and says %u", size, image->size);
 	return check_clauses(&r) && check_limits(&r) && check_exceptions(&r, image->exempt) &&
 	       check_exceptions(&r, image->deny) && check_candidates(&r, image->always) &&
 	       check_candidates(&r, image->candidates) && check_hosts(&r) && check_trie(&r, image->folded) &&
 	       check_trie(&r, image->exact) && check_rest(&r) &&
-	       (r.next_candidate == image->candidates.count || unsound(&r, "a candidate is in no list"));
+	       (r.next_candidate == image->candidates.count || sound_refuse(&r, "a candidate is in no list"));
 }
 
 uint64_t image_checksum(const struct image *image)
