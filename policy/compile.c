@@ -174,6 +174,7 @@ static void compile_limit(struct compiler *c, uint32_t number, uint32_t respond)
 		memcpy(builder_at(&c->builder, failures.offset), limit->failures,
 		       failures.count * sizeof(struct image_statuses));
 	out->key_identity = identity;
+	compile_words(c, limit, number);
 }
 
 static struct image_gateway compile_gateway(struct compiler *c)

@@ -38,6 +38,9 @@ struct image_span compile_exceptions(struct compiler *compiler, const struct mod
 /* The counters of one limit, with identities, one behind the other. */
 struct image_span compile_counters(struct compiler *compiler, const struct model_limit *limit,
 				   uint32_t number);
+/* What stands in limit `number` of the image beside its match, key and numbers: cost, distinct, share of traffic, candidate,
+ * and what happens instead of a refusal and after it. */
+void compile_words(struct compiler *compiler, const struct model_limit *limit, uint32_t number);
 /* Every identity only once? Refuses the second. */
 void compile_check_identities(struct compiler *compiler);
 uint64_t compile_key_identity(struct text key_text);

@@ -44,23 +44,26 @@ uint64_t compile_key_identity(struct text key_text)
 struct image_span compile_counters(struct compiler *c, const struct model_limit *limit, uint32_t number)
 {
 	const struct image *image = builder_at(&c->builder, 0);
-	size_t rates = 0;
+	size_t rates = 0,
+	       own = 0; /* what stands behind its own counters does not make the limit one of several */
 	struct image_span span = {image->counters.offset +
 					  c->next_counter * (uint32_t)sizeof(struct image_counter),
 				  (uint32_t)limit->rate_count};
 
-	for (size_t i = 0; i < limit->rate_count; i++)
+	for (size_t i = 0; i < limit->rate_count; i++) {
 		rates += limit->rates[i].what == IMAGE_RATE;
+		own += limit->rates[i].what != IMAGE_NEW_KEYS && limit->rates[i].what != IMAGE_USAGE;
+	}
 	for (size_t i = 0; i < limit->rate_count; i++) {
 		const struct model_rate *rate = &limit->rates[i];
 		/* a lone rate is the limit itself, whatever stands beside it; the others say what they are */
 		struct text unit = rate->what != IMAGE_RATE || rates > 1 ? rate->unit
 									 : (struct text){NULL, 0};
-		struct text name = limit->rate_count > 1
-					   ? arena_format(&c->arena, "%.*s/%.*s", (int)limit->name.size,
-							  limit->name.data, (int)rate->unit.size,
-							  rate->unit.data)
-					   : limit->name;
+		bool extra = rate->what == IMAGE_NEW_KEYS || rate->what == IMAGE_USAGE;
+		struct text name = own > 1 || extra ? arena_format(&c->arena, "%.*s/%.*s",
+								   (int)limit->name.size, limit->name.data,
+								   (int)rate->unit.size, rate->unit.data)
+						    : limit->name;
 		struct text parts[] = {text_of(c->name_space), limit->was.size ? limit->was : limit->name,
 				       unit, limit->key_text};
 		struct image_counter counter = {
@@ -70,9 +73,9 @@ struct image_span compile_counters(struct compiler *c, const struct model_limit 
 			.limit = number,
 			.numbers = rate->numbers,
 			.name = builder_text(&c->builder, name),
-			.window_ns = rate->what == IMAGE_RATE || rate->what == IMAGE_TOTAL
-					     ? algo_window_ns(&rate->numbers)
-					     : 0,
+			.window_ns = rate->what == IMAGE_CONCURRENT || rate->what == IMAGE_BANDWIDTH
+					     ? 0
+					     : algo_window_ns(&rate->numbers),
 			.capacity = rate->most ? rate->most : model_capacity(&rate->numbers),
 			.what = rate->what,
 			.queue = rate->queue,
@@ -82,6 +85,11 @@ struct image_span compile_counters(struct compiler *c, const struct model_limit 
 			.zone = builder_text(&c->builder, rate->zone),
 			.written = builder_text(&c->builder, rate->written),
 			.asker = rate->asker,
+			.seen_row = TABLE_ROW_NONE,
+			.new_bits4 = rate->new_bits4,
+			.new_bits6 = rate->new_bits6,
+			.seen = rate->seen,
+			.soft = rate->soft,
 		};
 
 		((struct image_counter *)builder_at(&c->builder, span.offset))[i] = counter;

@@ -193,7 +193,7 @@ struct image_counter { /* one rate of one limit, or its concurrency, or its band
 	 * day 1, which holds for who has no day. Count 0: every client has the same windows. */
 	struct image_span day_rows;
 	uint32_t soft; /* `over`: what the quota says; the numbers allow more. 0: no such word */
-	uint32_t pad2;
+	uint16_t new_bits4, new_bits6; /* NEW_KEYS: `per ip/24/56`: prefix lengths; 0: the usual */
 };
 
 /* What a plan makes of a limit. NUMBERS: counters of its own, with the limit's identities (a change of plan converts

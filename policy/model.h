@@ -70,6 +70,7 @@ struct model_rate {
 	struct algo_numbers seen; /* as in image_counter, as the next */
 	uint32_t soft;
 	bool by_day; /* align: billing-day */
+	uint16_t new_bits4, new_bits6; /* as in image_counter */
 };
 
 struct model_amount { /* as image_amount */
