@@ -3,6 +3,7 @@
  * is only the ring's, and a concurrent limit has none: what they count the table knows. */
 #include "algo/algo.h"
 
+#include "algo/ban.h"
 #include "algo/bucket.h"
 #include "algo/concurrent.h"
 #include "algo/limit_req.h"
@@ -23,6 +24,10 @@ void step_other(const struct algo_numbers *n, uint64_t state, const struct algo_
 		break;
 	case ALGO_LIMIT_REQ:
 		limit_req_step(n, state, t->now, cost, out);
+		break;
+	case ALGO_BAN:
+		*out = (struct algo_outcome){.state = state,
+					     .allowed = cost == 0 || t->now >= ban_until(state)};
 		break;
 	default:
 		*out = (struct algo_outcome){.state = state, .allowed = cost == 0};
@@ -48,6 +53,7 @@ uint64_t algo_settle(const struct algo_numbers *n, uint64_t state, const struct 
 		return limit_req_settle(n, state, t->now, cost);
 	case ALGO_SLIDING_LOG:
 	case ALGO_CONCURRENT:
+	case ALGO_BAN:
 		return state;
 	default:
 		return bucket_settle(n, state, t->now, cost);
@@ -65,6 +71,7 @@ uint64_t algo_punish(const struct algo_numbers *n, uint64_t state, const struct 
 		return limit_req_punish(n, state, t->now, cost);
 	case ALGO_SLIDING_LOG:
 	case ALGO_CONCURRENT:
+	case ALGO_BAN:
 		return state;
 	default:
 		return bucket_punish(n, state, t->now, cost);
@@ -83,6 +90,7 @@ uint64_t algo_give_back(const struct algo_numbers *n, uint64_t state, const stru
 		return limit_req_give_back(n, state, t->now, charged_at, cost);
 	case ALGO_SLIDING_LOG:
 	case ALGO_CONCURRENT:
+	case ALGO_BAN:
 		return state;
 	default:
 		return bucket_give_back(n, state, t->now, charged_at, cost);
@@ -105,6 +113,9 @@ void algo_describe(const struct algo_numbers *n, uint64_t state, const struct al
 	case ALGO_CONCURRENT:
 		concurrent_describe(n, cost, out);
 		break;
+	case ALGO_BAN:
+		ban_describe(n, state, t->now, cost, out);
+		break;
 	case ALGO_LIMIT_REQ:
 		limit_req_describe(n, state, t->now, cost, charged, out);
 		break;
@@ -124,6 +135,8 @@ bool algo_recovered(const struct algo_numbers *n, uint64_t state, uint64_t now)
 		return log_until(n, state) <= now;
 	case ALGO_CONCURRENT:
 		return true;
+	case ALGO_BAN:
+		return ban_end(n, state) <= now;
 	case ALGO_LIMIT_REQ:
 		return state <= limit_req_clock(n, now);
 	default:
@@ -142,6 +155,8 @@ uint64_t algo_rank(const struct algo_numbers *n, uint64_t state)
 		return log_until(n, state);
 	case ALGO_CONCURRENT:
 		return 0;
+	case ALGO_BAN:
+		return ban_end(n, state);
 	case ALGO_LIMIT_REQ:
 		return limit_req_rank(n, state);
 	default:
@@ -162,6 +177,8 @@ static uint64_t used_of(const struct algo_numbers *n, uint64_t state, uint64_t n
 		return now < log_until(n, state);
 	case ALGO_CONCURRENT:
 		return 0;
+	case ALGO_BAN:
+		return ban_used(n, state, now);
 	case ALGO_LIMIT_REQ:
 		return limit_req_debt(n, state, now);
 	default:
@@ -191,6 +208,8 @@ uint64_t algo_window_ns(const struct algo_numbers *n)
 		return n->scale;
 	case ALGO_CONCURRENT:
 		return 0;
+	case ALGO_BAN:
+		return 2 * n->capacity;
 	case ALGO_LIMIT_REQ:
 		return limit_req_window_ns(n);
 	default:
@@ -233,6 +252,8 @@ bool algo_valid(const struct algo_numbers *n)
 		return concurrent_valid(n);
 	case ALGO_LIMIT_REQ:
 		return limit_req_valid(n);
+	case ALGO_BAN:
+		return ban_valid(n);
 	default:
 		return false;
 	}

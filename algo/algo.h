@@ -26,6 +26,7 @@
  *                          rank and share it; whether a cost fits only the table can.
  *   concurrent             never stored; only cells (table/hold.h).
  *   nginx                  TAT, as a bucket's, in nginx's own steps (algo/limit_req.h).
+ *   ban                    until << 6 | level: no rate; nobody passes before `until` (algo/ban.h). A step asks, and charges nothing.
  */
 #ifndef WEIR_ALGO_ALGO_H
 #define WEIR_ALGO_ALGO_H
@@ -48,7 +49,8 @@
 	X(SLIDING_WINDOW, "sliding-window", "N in a window that slides: the one before counts in part")      \
 	X(SLIDING_LOG, "sliding-log", "N in every window, wherever it starts")                               \
 	X(CONCURRENT, "concurrent", "N at the same time")                                                    \
-	X(LIMIT_REQ, "nginx", "the leaky bucket of nginx's limit_req, to the bit")
+	X(LIMIT_REQ, "nginx", "the leaky bucket of nginx's limit_req, to the bit")                           \
+	X(BAN, "ban", "nobody passes for a while")
 
 enum algo_kind {
 	ALGO_NONE = 0,
@@ -85,7 +87,8 @@ struct algo_numbers {
 	uint32_t quantity;  /* N of "N per period", for reading out; the arithmetic does not use it */
 	uint64_t scale; /* bucket: units per ns, Q64 (0: never refills); nginx: see enum algo_clock; others:
 			       period in ns */
-	uint64_t capacity; /* bucket: most debt a request may leave, in units; others: N */
+	uint64_t
+		capacity; /* bucket: most debt a request may leave, in units; ban: the longest, in ns; others: N */
 	union {
 		struct {
 			uint64_t at_once; /* leaky bucket: debt that need not wait, in units */
@@ -233,12 +236,14 @@ uint32_t algo_used(const struct algo_numbers *n, uint64_t state, uint64_t now);
  * A window keeps its end if period and alignment are unchanged, else begins a new one now. It keeps it under
  * the clocks of another zone too: the next window follows those. A sliding window of the same period keeps both its
  * counts; what comes from elsewhere counts in the window that holds now. A log of another N keeps its ring; between
- * a log (or a concurrent limit) and another kind nothing is carried, since what they count is not in a word. */
+ * a log (or a concurrent limit) and another kind nothing is carried, since what they count is not in a word. A ban holds
+ * until when it would have, whatever others last from now on; it becomes no other kind, nor another kind a ban. */
 uint64_t algo_convert(const struct algo_numbers *from, const struct algo_numbers *to, uint64_t state,
 		      const struct algo_time *t);
 
 /* The period in ns that RateLimit-Policy's `w` speaks of: in it, `limit` can pass. Bucket:
- * capacity / rate (0 if nothing ever passes); window and log: the period; concurrent: 0. */
+ * capacity / rate (0 if nothing ever passes); window and log: the period; concurrent: 0. Ban: the longest that one is
+ * remembered from its beginning on. */
 uint64_t algo_window_ns(const struct algo_numbers *n);
 
 /* Numbers read from a file that others can write: true if every operation above is defined on them. They need

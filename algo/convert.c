@@ -60,6 +60,8 @@ uint64_t algo_convert(const struct algo_numbers *from, const struct algo_numbers
 	 * between a log and another kind nothing is carried, it begins recovered. */
 	if (ALGO_IN_CELLS(from->kind) || ALGO_IN_CELLS(to->kind))
 		return from->kind == to->kind ? log_carry(from, to, state) : 0;
+	if (from->kind == ALGO_BAN || to->kind == ALGO_BAN)
+		return from->kind == to->kind ? state : 0;
 	if (from->kind == ALGO_SLIDING_WINDOW && to->kind == ALGO_SLIDING_WINDOW && from->scale == to->scale)
 		return sliding_carry(from, to, state, t->now);
 	if (from->kind == ALGO_LIMIT_REQ && to->kind == ALGO_LIMIT_REQ)

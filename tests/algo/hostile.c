@@ -4,6 +4,7 @@
  * the word: every operation is defined (the sanitizer build looks), answers keep their ranges, and words keep
  * bits 62 and 63 clear, with which the table marks cells and claims.
  */
+#include "algo/ban.h"
 #include "tests/algo/random_counter.h"
 
 #define MARKS (UINT64_C(3) << 62)
@@ -38,8 +39,12 @@ static struct algo_numbers forged(int i)
 		algo_sliding_log(count, MS + count * UINT64_C(1000) + random_size(300 * DAY), &n);
 	if (i % 8 == 5)
 		algo_concurrent(count, &n);
+	if (i % 8 == 6) {
+		uint64_t length = BAN_MIN_NS + random_size(BAN_MAX_NS - BAN_MIN_NS);
+		algo_ban_numbers(length, length + random_below(BAN_MAX_NS - length + 1), &n);
+	}
 	if (i % 8 < 2) {
-		n = (struct algo_numbers){.kind = (uint8_t)random_below(8),
+		n = (struct algo_numbers){.kind = (uint8_t)random_below(9),
 					  .align = (uint8_t)random_below(9),
 					  .shift = (uint8_t)random_below(chance() ? 42 : 256),
 					  .count_bits = (uint8_t)random_below(chance() ? 34 : 256),
@@ -74,6 +79,7 @@ int main(void)
 	struct claim refusals = {"a refusal leaves the word alone; cost 0 does, too", 0, 0};
 	struct claim debts = {"settling never frees", 0, 0};
 	struct claim cells = {"what only the table can say is not said", 0, 0};
+	struct claim bans = {"a ban that was begun holds", 0, 0};
 	struct claim built = {"built numbers pass the check", 0, 0};
 	uint64_t each;
 	for (int i = 0; i < 2000000; i++) {
@@ -116,6 +122,14 @@ int main(void)
 		algo_rank(&n, state);
 		claim(&ranges, !algo_recovered(&n, state, t.now) || algo_used(&n, state, t.now) == 0);
 		algo_window_ns(&n);
+		struct ban_outcome ban;
+		if (n.kind == ALGO_BAN) {
+			uint64_t length = chance() ? 0 : any();
+			algo_ban(&n, state, t.now, length, &ban);
+			claim(&words, (ban.word & MARKS) == 0);
+			claim(&bans, ban.until > t.now && ban_until(ban.word) == ban.until &&
+					     (ban.began || (!length && ban.word == state)));
+		}
 		if (n.kind == ALGO_SLIDING_LOG || n.kind == ALGO_CONCURRENT)
 			claim(&cells, outcome.allowed == (cost == 0) && settled == state &&
 					      algo_punish(&n, state, &t, cost) == state &&
@@ -134,5 +148,6 @@ int main(void)
 	claim_end(&refusals, 800000);
 	claim_end(&debts, 1600000);
 	claim_end(&cells, 100000);
+	claim_end(&bans, 50000);
 	return done_testing();
 }
