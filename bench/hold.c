@@ -146,9 +146,10 @@ int main(void)
 	struct table *table = open_table(field);
 	if (!algo_token_bucket(1000000, SECOND, ALGO_BURST_MAX, &bucket) || !algo_concurrent(1000, &flight) ||
 	    !algo_fixed_window(ALGO_COUNT_MAX, 1000 * SECOND, ALGO_FIRST_REQUEST, &window) ||
-	    ledger_lock(table, 1000) || ledger_row_for(table, 1, &bucket, 0, "bucket", 1, &field->bucket) ||
-	    ledger_row_for(table, 3, &window, 0, "window", 1, &field->window) ||
-	    ledger_row_for(table, 2, &flight, 0, "flight", 1, &field->flight))
+	    ledger_lock(table, 1000) ||
+	    ledger_row_for(table, 1, 0, &bucket, 0, "bucket", 1, &field->bucket) ||
+	    ledger_row_for(table, 3, 0, &window, 0, "window", 1, &field->window) ||
+	    ledger_row_for(table, 2, 0, &flight, 0, "flight", 1, &field->flight))
 		fail("rows", WEIR_BAD_SIZE);
 	ledger_unlock(table);
 	table_close(&table);

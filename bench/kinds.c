@@ -140,7 +140,7 @@ static void field_fill(struct field *field, enum kind kind)
 		fail(names[kind], WEIR_BAD_SIZE);
 	enum weir_error error = ledger_lock(table, 1000);
 	if (!error)
-		error = ledger_row_for(table, kind, &numbers, 0, "bench", 1, &field->row[kind]);
+		error = ledger_row_for(table, kind, 0, &numbers, 0, "bench", 1, &field->row[kind]);
 	if (error)
 		fail("ledger", error);
 	ledger_unlock(table);

@@ -217,7 +217,7 @@ int main(void)
 	snprintf(file, sizeof file, "%s/snap", folder);
 	struct table *table = open_table(path, NULL);
 	if (!algo_token_bucket(1000, 24 * 3600 * SECOND, ALGO_BURST_MAX, &numbers) ||
-	    ledger_lock(table, 1000) || ledger_row_for(table, 1, &numbers, 0, "bench", 1, &row))
+	    ledger_lock(table, 1000) || ledger_row_for(table, 1, 0, &numbers, 0, "bench", 1, &row))
 		fail("ledger", WEIR_SYSTEM);
 	ledger_unlock(table);
 	for (uint64_t id = 0; id < KEYS; id++)

@@ -217,7 +217,7 @@ static void field_fill(struct field *field, enum kind kind)
 		fail("numbers", WEIR_BAD_SIZE);
 	enum weir_error error = ledger_lock(table, 1000);
 	if (!error)
-		error = ledger_row_for(table, 1 + kind, &numbers, 0, "bench", 1, &field->row[kind]);
+		error = ledger_row_for(table, 1 + kind, 0, &numbers, 0, "bench", 1, &field->row[kind]);
 	if (error)
 		fail("ledger", error);
 	ledger_unlock(table);

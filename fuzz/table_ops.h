@@ -128,7 +128,7 @@ static void ops_prepare(void)
 					i < 2	 ? 1
 					: i == 5 ? 4
 						 : i,
-					&numbers[i], 0, "fuzz", i + 1, &ops.rows[i]) == WEIR_OK,
+					0, &numbers[i], 0, "fuzz", i + 1, &ops.rows[i]) == WEIR_OK,
 			 "row");
 	ledger_unlock(ops.table);
 	struct algo_time t = {.now = OPS_NOW};
@@ -242,7 +242,8 @@ static void ops_publish(struct feed *feed)
 	if (ledger_lock(ops.table, 0) != WEIR_OK)
 		return;
 	if (algo_token_bucket(1 + (uint32_t)roll % 100, OPS_SECOND, 10, &numbers) &&
-	    ledger_row_for(ops.table, roll % 5, &numbers, 0, "other", (uint32_t)roll % 16, &row) == WEIR_OK)
+	    ledger_row_for(ops.table, roll % 5, roll >> 10 & 1 ? LEDGER_PLAN(roll, roll >> 11) : 0, &numbers,
+			   0, "other", (uint32_t)roll % 16, &row) == WEIR_OK)
 		ops.rows[roll % 4] = row;
 	if (roll & 256)
 		ledger_census(ops.table);

@@ -81,7 +81,7 @@ static enum weir_error assign_rows(struct table *table, struct image *image, con
 		}
 		snprintf(name, sizeof name, "%.*s", (int)(text.size < sizeof name ? text.size : sizeof name),
 			 text.data);
-		error = ledger_row_for(table, counters[i].identity, &counters[i].numbers,
+		error = ledger_row_for(table, counters[i].identity, 0, &counters[i].numbers,
 				       publish_flags(limit), name, (uint32_t)image->generation,
 				       &counters[i].row);
 		if (error != WEIR_OK)
@@ -93,7 +93,7 @@ static enum weir_error assign_rows(struct table *table, struct image *image, con
 					 table_path(table), name);
 		counters[i].stat = row->stat;
 		if (publish_queue(&counters[i], &queue, &numbers))
-			error = ledger_row_for(table, queue, &numbers, publish_flags(limit), name,
+			error = ledger_row_for(table, queue, 0, &numbers, publish_flags(limit), name,
 					       (uint32_t)image->generation, &counters[i].queue_row);
 		if (error != WEIR_OK)
 			return why_error(why, error, "%s: no ledger row for the queue of limit '%s': %s",
@@ -150,7 +150,7 @@ static enum weir_error publish(struct table *table, const struct image *image, c
 		return why_error(why, WEIR_NO_MEMORY, "out of memory");
 	}
 	for (uint32_t i = 0; i < image->counters.count; i++)
-		known[i] = ledger_knows(table, image_counter_at(image, i)->identity);
+		known[i] = ledger_knows(table, image_counter_at(image, i)->identity, 0);
 	copy->generation = last + 1;
 	error = assign_rows(table, copy, why);
 	if (error == WEIR_OK) {

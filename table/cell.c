@@ -31,8 +31,8 @@ enum probe_found cell_find(struct table *table, const struct table_key *derived,
 		}
 		if (!slot_still(slot, w0, w1)) /* torn */
 			return PROBE_STALE;
-		/* I5: the older publication gives way; a row nobody knows is damage, and replaced. */
-		bool newer = its && its->generation > mine->generation;
+		/* I5: the older publication, and another plan, gives way; a row nobody knows is damage, and replaced. */
+		bool newer = its && recall_newer(its, mine);
 		*out = (struct cell){slot, w0, w1, newer ? w0 : tag | row, its};
 		return PROBE_FOUND;
 	}

@@ -21,7 +21,7 @@
 struct others { /* what other process slots hold, and who judges */
 	uint64_t units;
 	uint32_t tentative;	       /* the lowest of them that is still finding out, or NOBODY */
-	uint32_t row;		       /* the newest of the caller's and all holds' */
+	uint32_t row;		       /* the newest of the caller's and all holds' of its plan */
 	const struct ledger_row *mine; /* the same */
 };
 
@@ -88,7 +88,7 @@ static bool add_up(struct table *table, const struct table_key *key, uint32_t bu
 		out->units += hold_units(cell.w1);
 		if (cell.w1 & HOLD_TENTATIVE && out->tentative == NOBODY)
 			out->tentative = i;
-		if (cell.row && cell.row->generation > out->mine->generation) { /* I5 */
+		if (cell.row && recall_newer(cell.row, out->mine)) { /* I5 */
 			out->row = slot_row(cell.w0);
 			out->mine = cell.row;
 		}

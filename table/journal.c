@@ -87,7 +87,8 @@ static size_t differing(const struct snapshot *before, const struct snapshot *af
 static bool same_row(const struct snapshot_row *a, const struct snapshot_row *b)
 {
 	return a->generation == b->generation && a->identity == b->identity && a->flags == b->flags &&
-	       memcmp(&a->numbers, &b->numbers, sizeof a->numbers) == 0 && strcmp(a->limit, b->limit) == 0;
+	       a->plan == b->plan && memcmp(&a->numbers, &b->numbers, sizeof a->numbers) == 0 &&
+	       strcmp(a->limit, b->limit) == 0;
 }
 
 static size_t differing_rows(const struct snapshot *before, const struct snapshot *after,

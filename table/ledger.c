@@ -68,8 +68,9 @@ static enum weir_error place_for_one(struct table *table, struct ledger_writer *
 	return WEIR_OK;
 }
 
-enum weir_error ledger_row_for(struct table *table, uint64_t identity, const struct algo_numbers *numbers,
-			       uint16_t flags, const char *limit_name, uint32_t generation, uint32_t *row)
+enum weir_error ledger_row_for(struct table *table, uint64_t identity, uint32_t plan,
+			       const struct algo_numbers *numbers, uint16_t flags, const char *limit_name,
+			       uint32_t generation, uint32_t *row)
 {
 	struct ledger_writer *writer = table->ledger.writer;
 	if (!writer)
@@ -77,7 +78,7 @@ enum weir_error ledger_row_for(struct table *table, uint64_t identity, const str
 	if (!algo_valid(numbers) || !ledger_flags_valid(flags) || generation == 0)
 		return WEIR_BAD_POLICY;
 
-	uint32_t known = ledger_index_find(writer, identity);
+	uint32_t known = ledger_index_find(writer, identity, plan);
 	if (known && row_at(writer, known)->flags == flags &&
 	    memcmp(&row_at(writer, known)->numbers, numbers, sizeof *numbers) == 0) {
 		name_in(writer, known, generation);
@@ -94,6 +95,7 @@ enum weir_error ledger_row_for(struct table *table, uint64_t identity, const str
 		.stat = ledger_name_entry(table, limit_name),
 		.flags = flags,
 		.numbers = *numbers,
+		.plan = plan,
 	};
 	fresh.check = ledger_check(&fresh, place);
 	*row_at(writer, place) = fresh;
@@ -106,7 +108,7 @@ enum weir_error ledger_row_for(struct table *table, uint64_t identity, const str
 	return WEIR_OK;
 }
 
-bool ledger_knows(const struct table *table, uint64_t identity)
+bool ledger_knows(const struct table *table, uint64_t identity, uint32_t plan)
 {
-	return table->ledger.writer && ledger_index_find(table->ledger.writer, identity) != 0;
+	return table->ledger.writer && ledger_index_find(table->ledger.writer, identity, plan) != 0;
 }

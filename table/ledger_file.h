@@ -59,7 +59,7 @@ struct ledger_writer {
 	uint32_t count;	    /* header's, private while the lock is held */
 	uint32_t free_from; /* no free row below: where to look for one */
 	bool epoch_raised;  /* since rows were last freed */
-	/* newest row of each identity: open addressing, a power of two places, 0: empty */
+	/* newest row of each identity and plan: open addressing, a power of two places, 0: empty */
 	uint32_t *newest;
 	uint32_t places, used;
 };
@@ -76,9 +76,9 @@ void ledger_unmap(struct handle_ledger *ledger);
 /* ledger_lock.c: maps the whole file as it is now. False: too short, or the system refused. */
 bool ledger_map(struct ledger_writer *writer);
 
-/* ledger_index.c: newest row of an identity, 0 if there is none; and the same told. False: no memory. */
+/* ledger_index.c: newest row of an identity and plan, 0 if there is none; and the same told. False: no memory. */
 bool ledger_index_build(struct ledger_writer *writer);
-uint32_t ledger_index_find(const struct ledger_writer *writer, uint64_t identity);
+uint32_t ledger_index_find(const struct ledger_writer *writer, uint64_t identity, uint32_t plan);
 bool ledger_index_put(struct ledger_writer *writer, uint32_t row);
 
 /* ledger_names.c: the statistics entry for a name, made if need be; 0, the shared one, if all are taken. */

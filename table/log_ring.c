@@ -81,8 +81,7 @@ static enum log_found find_slot(struct log_view *view)
 		view->slot = slot;
 		view->w0 = w0;
 		view->w1 = w1;
-		if (its && its->generation > view->mine->generation &&
-		    !judge_under(view, slot_row(w0), its)) /* I5 */
+		if (its && recall_newer(its, view->mine) && !judge_under(view, slot_row(w0), its)) /* I5 */
 			return LOG_OTHER;
 		read_word(view, its);
 		return LOG_FOUND;
@@ -116,7 +115,7 @@ bool log_cell_read(struct log_view *view, uint32_t index, struct log_cell *out)
 	/* A row nobody knows is damage: as if it were absent, but replaced in its place (I1). */
 	if (found == PROBE_ABSENT || !out->at.row || out->at.row->numbers.kind != ALGO_SLIDING_LOG)
 		return true;
-	if (out->at.row->generation > view->mine->generation) { /* I5: the newer one judges */
+	if (recall_newer(out->at.row, view->mine)) { /* I5: the newer one judges */
 		judge_under(view, slot_row(out->at.w0), out->at.row);
 		return false;
 	}
@@ -199,7 +198,12 @@ void log_ring_loosen(struct log_view *view)
 		enum log_found found = log_find(&now, view->row);
 		if (found == LOG_AGAIN)
 			continue;
-		if (found != LOG_FOUND || !now.slot || now.order == LOG_LOOSE || slot_row(now.w0) != now.row)
+		if (found != LOG_FOUND || !now.slot)
+			return;
+		/* Also one that another plan, or an older policy, has written: it is said in its own terms. */
+		const struct ledger_row *its = recall_row(view->table, slot_row(now.w0));
+		if (!its || its->numbers.kind != ALGO_SLIDING_LOG || now.w1 == 0 ||
+		    log_ring_order(now.w1) == LOG_LOOSE)
 			return;
 		uint64_t word = now.w1 & ~(UINT64_C(3) << (LOG_EXTRA_SHIFT + 4));
 		word |= (uint64_t)LOG_LOOSE << (LOG_EXTRA_SHIFT + 4);

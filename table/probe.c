@@ -17,7 +17,7 @@ enum probe_found probe_other(struct table *table, const struct ledger_row *mine,
 		/* Damage: a row nobody wrote. What it counted cannot be known. It is replaced in place and
 		 * not passed over, so that the key never has two slots (I1). */
 		at->state = 0;
-	} else if (its->generation > mine->generation) {
+	} else if (recall_newer(its, mine)) {
 		/* Someone already decides by a newer policy than ours: so do we, for this counter. The other
 		 * way round, two processes would convert it to and fro, rounding up each time. */
 		at->keep = at->w0;

@@ -39,6 +39,13 @@ static inline const struct ledger_row *recall_known(const struct table *table, u
 	return NULL;
 }
 
+/* I5: does `its`, the row of a slot, judge instead of `mine`, the asker's? If somebody decides by a newer policy already: so does
+ * everybody, for this counter. Rows of different plans are never older or newer: each client is judged by his own. */
+static inline bool recall_newer(const struct ledger_row *its, const struct ledger_row *mine)
+{
+	return its->generation > mine->generation && its->plan == mine->plan;
+}
+
 /* The pointer is good until recall_forget. */
 static inline const struct ledger_row *recall_row(struct table *table, uint32_t row)
 {

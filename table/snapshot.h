@@ -17,7 +17,8 @@
 struct snapshot_row { /* a ledger row, and the name of its limit */
 	uint32_t row, generation;
 	uint64_t identity;
-	uint16_t flags;
+	uint16_t flags, zero;
+	uint32_t plan; /* files from before there were plans have 0 here, which means none */
 	struct algo_numbers numbers;
 	char limit[LEDGER_NAME_MAX]; /* "": it shares the statistics entry of all further limits */
 };

@@ -84,6 +84,7 @@ static void write_rows(const struct snapshot_rows *rows, struct table *table, un
 			.stat = from->limit[0] ? ledger_name_entry(table, from->limit) : 0,
 			.flags = from->flags,
 			.numbers = from->numbers,
+			.plan = from->plan,
 		};
 		row.check = ledger_check(&row, number);
 		*row_in(map, number) = row;
@@ -139,6 +140,7 @@ bool snapshot_share_ledger(struct snapshot_rows *rows, struct table *table, int 
 		bool same = number < header.count && pread(fd, &row, sizeof row, at) == sizeof row &&
 			    row.check == ledger_check(&row, number) && row.identity == from->identity &&
 			    row.generation == from->generation && row.flags == from->flags &&
+			    row.plan == from->plan &&
 			    memcmp(&row.numbers, &from->numbers, sizeof row.numbers) == 0;
 		if (!same) {
 			rows->number[rows->place[number] - 1] = 0;

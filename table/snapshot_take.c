@@ -82,6 +82,7 @@ static bool add_row(struct walk *walk, uint32_t number, const struct ledger_row 
 	fresh->generation = row->generation;
 	fresh->identity = row->identity;
 	fresh->flags = row->flags;
+	fresh->plan = row->plan;
 	fresh->numbers = row->numbers;
 	copy_name(walk->table, row->stat, fresh->limit);
 	walk->known[number] = CARRIED;

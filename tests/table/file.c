@@ -298,7 +298,7 @@ static bool use(const struct rig *rig, uint32_t generation)
 	struct algo_time t;
 	uint32_t row;
 	if (rig_try_open(rig, false, &table) || ledger_lock(table, 1000) ||
-	    ledger_row_for(table, generation, &numbers, 0, "users", generation, &row))
+	    ledger_row_for(table, generation, 0, &numbers, 0, "users", generation, &row))
 		return false;
 	ledger_unlock(table);
 	struct table_key key = rig_key(table, 1, 1);

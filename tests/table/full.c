@@ -14,7 +14,7 @@ static uint32_t row_with(struct table *table, uint64_t identity, const struct al
 	uint32_t row;
 	enum weir_error error = ledger_lock(table, 10000);
 	if (!error)
-		error = ledger_row_for(table, identity, numbers, (uint16_t)full, "full", 1, &row);
+		error = ledger_row_for(table, identity, 0, numbers, (uint16_t)full, "full", 1, &row);
 	if (error)
 		rig_die("ledger", weir_error_sentence(error));
 	ledger_unlock(table);

@@ -22,14 +22,14 @@ static void take_lock(struct stage *stage, struct table *table)
 static void add_row(struct stage *stage, struct table *table)
 {
 	uint32_t row;
-	ledger_row_for(table, 7, &stage->numbers, 0, "rig", 3, &row);
+	ledger_row_for(table, 7, 0, &stage->numbers, 0, "rig", 3, &row);
 	ledger_unlock(table);
 }
 
 static void add_row_and_name(struct stage *stage, struct table *table)
 {
 	uint32_t row;
-	ledger_row_for(table, 7, &stage->changed, 0, "another", 4, &row);
+	ledger_row_for(table, 7, 0, &stage->changed, 0, "another", 4, &row);
 	ledger_unlock(table);
 }
 

@@ -15,7 +15,7 @@ static uint32_t row_for(struct table *table, uint64_t identity, uint32_t burst, 
 {
 	struct algo_numbers numbers = rig_token(1, RIG_SECOND, burst);
 	uint32_t row = 0;
-	if (ledger_row_for(table, identity, &numbers, 0, name, generation, &row) != WEIR_OK)
+	if (ledger_row_for(table, identity, 0, &numbers, 0, name, generation, &row) != WEIR_OK)
 		rig_die("ledger_row_for", name);
 	return row;
 }
@@ -29,14 +29,14 @@ static void check_rows(void)
 
 	is_u64(ledger_rows(table), 0, "no ledger yet: no rows");
 	ok(ledger_row(table, 1) == NULL, "and none to be had");
-	is_u64(ledger_row_for(table, 1, &numbers, 0, "a", 1, &row), WEIR_BUSY, "not without the lock");
+	is_u64(ledger_row_for(table, 1, 0, &numbers, 0, "a", 1, &row), WEIR_BUSY, "not without the lock");
 	is_u64(ledger_lock(table, 0), WEIR_OK, "the lock");
 	is_u64(ledger_lock(table, 0), WEIR_BUSY, "is not taken twice");
 	is_u64(ledger_lock(other, 20), WEIR_BUSY, "nor by someone else");
 	bad.kind = 77;
-	is_u64(ledger_row_for(table, 1, &bad, 0, "a", 1, &row), WEIR_BAD_POLICY,
+	is_u64(ledger_row_for(table, 1, 0, &bad, 0, "a", 1, &row), WEIR_BAD_POLICY,
 	       "numbers that algo did not make are refused");
-	is_u64(ledger_row_for(table, 1, &numbers, 0, "a", 0, &row), WEIR_BAD_POLICY, "and generation 0");
+	is_u64(ledger_row_for(table, 1, 0, &numbers, 0, "a", 0, &row), WEIR_BAD_POLICY, "and generation 0");
 
 	uint32_t a = row_for(table, 1, 10, "a", 1), b = row_for(table, 2, 10, "b", 1);
 	ok(a != TABLE_ROW_NONE && b != TABLE_ROW_NONE && a != b, "each identity has a row of its own");

@@ -23,7 +23,7 @@ static uint32_t row_of(struct table *table, uint64_t identity, const struct algo
 	uint32_t row;
 	enum weir_error error = ledger_lock(table, 10000);
 	if (!error)
-		error = ledger_row_for(table, identity, numbers, LEDGER_QUOTA(quota), "quota", 1, &row);
+		error = ledger_row_for(table, identity, 0, numbers, LEDGER_QUOTA(quota), "quota", 1, &row);
 	if (error)
 		rig_die("ledger", weir_error_sentence(error));
 	ledger_unlock(table);
@@ -309,7 +309,7 @@ static void check_rows(void)
 	for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
 		char text[40];
 		snprintf(text, sizeof text, "flags %#x", flags[i].flags);
-		is_u64(ledger_row_for(table, 100 + i, &numbers, (uint16_t)flags[i].flags, "f", 1, &row),
+		is_u64(ledger_row_for(table, 100 + i, 0, &numbers, (uint16_t)flags[i].flags, "f", 1, &row),
 		       flags[i].valid ? WEIR_OK : WEIR_BAD_POLICY, text);
 	}
 	ledger_unlock(table);

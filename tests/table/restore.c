@@ -160,7 +160,7 @@ static bool row_is_there(struct table *table, unsigned id, uint32_t generation)
 	struct algo_numbers numbers = rig_token(5, RIG_SECOND, 5);
 	uint32_t row = 0;
 	bool same = ledger_lock(table, 10000) == WEIR_OK &&
-		    ledger_row_for(table, 5000 + id, &numbers, 0, "own", generation, &row) == WEIR_OK &&
+		    ledger_row_for(table, 5000 + id, 0, &numbers, 0, "own", generation, &row) == WEIR_OK &&
 		    ledger_row(table, row)->generation == 4;
 	ledger_unlock(table);
 	return same;

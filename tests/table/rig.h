@@ -100,7 +100,7 @@ static inline uint32_t rig_row(struct table *table, uint64_t identity, const str
 	uint32_t row;
 	enum weir_error error = ledger_lock(table, 10000);
 	if (!error)
-		error = ledger_row_for(table, identity, numbers, 0, "rig", generation, &row);
+		error = ledger_row_for(table, identity, 0, numbers, 0, "rig", generation, &row);
 	if (error)
 		rig_die("ledger", weir_error_sentence(error));
 	ledger_unlock(table);

@@ -59,10 +59,10 @@ static void check_rows(struct farm *farm)
 		is_str(stats_name(table, found->stat), name, "  and its limit's name");
 	}
 	ledger_lock(table, 1000);
-	is_u64(ledger_row_for(table, 100 + TOKEN, &farm->numbers[TOKEN], 0, "limit-0", 4, &row), WEIR_OK,
+	is_u64(ledger_row_for(table, 100 + TOKEN, 0, &farm->numbers[TOKEN], 0, "limit-0", 4, &row), WEIR_OK,
 	       "published again");
 	is_u64(row, farm->row[TOKEN], "  the same numbers find their row");
-	is_u64(ledger_row_for(table, 100 + TOKEN, &other, 0, "limit-0", 4, &fresh), WEIR_OK,
+	is_u64(ledger_row_for(table, 100 + TOKEN, 0, &other, 0, "limit-0", 4, &fresh), WEIR_OK,
 	       "with other numbers");
 	ok(fresh != row && ledger_row(table, fresh)->generation == 4, "  they get a new one");
 	ledger_unlock(table);

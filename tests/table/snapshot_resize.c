@@ -48,7 +48,7 @@ static void check_quiet(void)
 		struct algo_numbers other = rig_token(30 + (uint32_t)i, FARM_HOUR, 30);
 		is_u64(ledger_lock(farm.table, 100), WEIR_OK, "  but in the new one");
 		uint32_t row;
-		is_u64(ledger_row_for(farm.table, 900, &other, 0, "new", 4, &row), WEIR_OK,
+		is_u64(ledger_row_for(farm.table, 900, 0, &other, 0, "new", 4, &row), WEIR_OK,
 		       "  rows can be added");
 		ledger_unlock(farm.table);
 		ok(ledger_row(farm.table, row) && ledger_row(farm.table, row)->identity == 900,

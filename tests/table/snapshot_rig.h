@@ -45,7 +45,7 @@ static inline void farm_rows(struct farm *farm)
 		rig_die("farm", "ledger");
 	for (unsigned kind = 0; kind < FARM_KINDS; kind++) {
 		snprintf(name, sizeof name, "limit-%u", kind);
-		if (ledger_row_for(farm->table, 100 + kind, &farm->numbers[kind], 0, name, 3,
+		if (ledger_row_for(farm->table, 100 + kind, 0, &farm->numbers[kind], 0, name, 3,
 				   &farm->row[kind]))
 			rig_die("farm", "row");
 	}

@@ -71,7 +71,8 @@ static uint32_t row_of(struct table *table, const struct torture *torture, unsig
 	uint32_t row;
 	enum weir_error error = ledger_lock(table, 10000);
 	if (!error)
-		error = ledger_row_for(table, 100 + limit, &torture->numbers[limit], flags, "kept", 1, &row);
+		error = ledger_row_for(table, 100 + limit, 0, &torture->numbers[limit], flags, "kept", 1,
+				       &row);
 	if (error)
 		rig_die("ledger", weir_error_sentence(error));
 	ledger_unlock(table);

@@ -100,14 +100,14 @@ static void churn_publish(struct torture *torture, struct table *table)
 	for (unsigned i = 0; !error && i < LIMITS; i++) {
 		if (torture_limits[i].rig != ROOMY)
 			continue;
-		error = ledger_row_for(table, 100 + i, &torture->numbers[i], 0, "kept", (uint32_t)generation,
-				       &row);
+		error = ledger_row_for(table, 100 + i, 0, &torture->numbers[i], 0, "kept",
+				       (uint32_t)generation, &row);
 		if (row != torture->row[i])
 			atomic_fetch_add(&torture->wrong, 1);
 	}
 	struct algo_numbers numbers = churn_numbers(generation);
 	if (!error)
-		error = ledger_row_for(table, 100 + CHURN, &numbers, 0, "churned", (uint32_t)generation,
+		error = ledger_row_for(table, 100 + CHURN, 0, &numbers, 0, "churned", (uint32_t)generation,
 				       &row);
 	if (!error) {
 		atomic_store(&torture->churn_row[generation % TORTURE_IMAGES], row);
