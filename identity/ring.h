@@ -27,6 +27,7 @@ struct ring; /* opaque: a mapping. A handle is one thread's */
 struct ring_key {	     /* a copy, the caller's */
 	uint64_t id;	     /* of the key, for ever; not of its secret: rotation keeps it. Never 0 */
 	int64_t expires;     /* wall clock, s; 0: never */
+	int64_t plan_until;  /* `plan` holds until then (another one follows by itself); 0: for good */
 	uint8_t billing_day; /* 1..31; 0: none said */
 	uint8_t name_size, owner_size, tenant_size, plan_size;
 	char name[RING_NAME_MAX], owner[RING_OWNER_MAX], tenant[RING_TENANT_MAX], plan[RING_PLAN_MAX];
