@@ -71,6 +71,7 @@ enum weir_error geometry_plan(uint64_t size, uint32_t process_slots, struct layo
 	at = place(out, LAYOUT_NAMES, at, TABLE_STAT_COUNT * sizeof(struct stats_entry), LAYOUT_PAGE);
 	at = place(out, LAYOUT_STATISTICS, at, process_slots * sizeof(struct stats_area), LAYOUT_PAGE);
 	at = place(out, LAYOUT_SPARE, at, 0, LAYOUT_PAGE);
+	at = place(out, LAYOUT_TOP, at, process_slots * sizeof(struct top_area), LAYOUT_PAGE);
 	/* Whole huge pages where there are any: the slots are what is looked up at random. */
 	at = place(out, LAYOUT_SLOTS, at, slots, slots >= 2 * LAYOUT_HUGE ? LAYOUT_HUGE : LAYOUT_PAGE);
 	out->file_size = round_up(at, LAYOUT_PAGE);
@@ -104,6 +105,9 @@ static bool adds_up(const struct layout_fixed *fixed)
 	    !holds(fixed, LAYOUT_NAMES, TABLE_STAT_COUNT * sizeof(struct stats_entry)) ||
 	    !holds(fixed, LAYOUT_STATISTICS, fixed->process_slots * sizeof(struct stats_area)) ||
 	    !holds(fixed, LAYOUT_SLOTS, fixed->pairs * sizeof(struct slot_pair)))
+		return false;
+	if (fixed->sections[LAYOUT_TOP].size &&
+	    !holds(fixed, LAYOUT_TOP, fixed->process_slots * sizeof(struct top_area)))
 		return false;
 	for (unsigned i = 0; i < LAYOUT_SECTIONS; i++)
 		for (unsigned j = 0; j < i; j++) {

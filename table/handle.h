@@ -41,6 +41,21 @@ struct handle_clock {
 	uint64_t last;	/* last table time told: never step back */
 };
 
+/* What the writer of a sketch keeps to itself (top.c): whatever stands in the file, this is sound. */
+struct handle_top {
+	struct top_area *area; /* own; NULL: none, or read-only, or retired */
+	uint64_t until;	       /* table time at which the epoch ends; 0: nothing is known of the area yet */
+	uint64_t named;	       /* bit i: entry i has a name */
+	uint64_t slots[64];
+	uint32_t asked[64], before[64];
+	uint8_t head[64], next[64]; /* by hash of the slot: entry + 1; 0: the end */
+	uint32_t least;		    /* no entry has asked less */
+	uint32_t exact;		    /* so many more are counted one by one */
+	uint32_t skip;		    /* then: how many until the next that is */
+	uint32_t chance;	    /* the state of a generator of random numbers, not 0 */
+	uint8_t used, cursor, last;
+};
+
 struct table {
 	/* hot: what every decision reads */
 	struct slot_pair *pairs;
@@ -52,6 +67,7 @@ struct table {
 	struct handle_ledger ledger;
 	struct handle_clock clock;
 	uint32_t shun[HANDLE_SHUN];
+	struct handle_top top;
 
 	/* cold */
 	struct siphash_key digest_secret;
@@ -60,6 +76,7 @@ struct table {
 	struct process_line *processes;
 	struct stats_entry *names;
 	struct stats_area *areas;
+	struct top_area *tops; /* NULL: the table has none */
 	uint32_t process_slots;
 	uint32_t process_index;
 	uint64_t process_offset; /* of `processes` in the file: where the liveness locks are */

@@ -79,6 +79,27 @@ struct stats_entry {   /* the directory; written by the publisher under ledger_l
 } __attribute__((aligned(64)));
 static_assert(sizeof(struct stats_entry) == 192, "a file format");
 
+/* ---- who asks most (top.h) ---- */
+
+struct top_entry { /* 128 bytes; `slot` is 0 while it changes hands */
+	uint64_t slot;
+	uint64_t last;	  /* table time */
+	uint64_t counts;  /* asked (low half), refused */
+	uint64_t further; /* error, before */
+	uint64_t old;	  /* refused before, generation */
+	uint64_t about;	  /* limit (24), plan (8), share (16), bytes of name (8), 8 unused */
+	uint64_t version; /* how many keys it was given to */
+	uint64_t name[9];
+};
+struct top_area {	/* one for each process slot, its owner writes */
+	uint64_t epoch; /* table time / TOP_EPOCH_NS of `counts`, plus one; 0: being changed, or never used */
+	uint64_t requests, before;
+	uint64_t began; /* table time at which `before` (or, without, `requests`) began to count */
+	uint64_t spare[4];
+	struct top_entry entries[64];
+} __attribute__((aligned(64)));
+static_assert(sizeof(struct top_entry) == 128 && sizeof(struct top_area) == 64 + 64 * 128, "a file format");
+
 /* ---- header ---- */
 
 struct layout_section {
@@ -91,6 +112,7 @@ enum layout_sections {
 	LAYOUT_STATISTICS,
 	LAYOUT_SPARE, /* size 0 */
 	LAYOUT_SLOTS,
+	LAYOUT_TOP,	     /* size 0 in tables of before there were sketches */
 	LAYOUT_SECTIONS = 16 /* places; those behind the last are reserved, {0, 0} */
 };
 
@@ -116,7 +138,8 @@ struct layout_published {      /* read-mostly: written when a policy is publishe
 	uint64_t moved;	       /* another table has taken its place at the path: look now */
 	uint64_t wanted_since; /* table time: process slots are wanted since then (yield.c), */
 	uint64_t wanted_at;    /* and somebody has found none. 0: nobody ever has */
-	uint64_t spare[2];
+	uint64_t bans_until;   /* table time: no ban of a chosen length holds longer, */
+	uint64_t grants_until; /* and no grant. 0: there never was one (I19) */
 } __attribute__((aligned(64)));
 
 struct layout_clock {	  /* T12; offset and boot are written under a lock, at most once a boot */

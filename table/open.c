@@ -72,6 +72,8 @@ enum weir_error open_attach(struct table *table, const struct why *why)
 	table->names = (void *)(table->base + fixed.sections[LAYOUT_NAMES].offset);
 	table->areas = (void *)(table->base + fixed.sections[LAYOUT_STATISTICS].offset);
 	table->pairs = (void *)(table->base + fixed.sections[LAYOUT_SLOTS].offset);
+	if (fixed.sections[LAYOUT_TOP].size)
+		table->tops = (void *)(table->base + fixed.sections[LAYOUT_TOP].offset);
 	return WEIR_OK;
 }
 

@@ -65,6 +65,8 @@ enum weir_error process_open(struct table *table)
 		table->process = line;
 		table->process_index = i;
 		table->area = &table->areas[i];
+		table->top.area = table->tops ? &table->tops[i] : NULL;
+		table->top.until = 0; /* what it holds is another owner's */
 		atomic_set32(&line->pid, (uint32_t)getpid());
 		while (atomic_count32(&line->owners) == 0) /* I15; once in 2^32 */
 			;
@@ -106,6 +108,7 @@ bool process_do_without(struct table *table)
 		return false;
 	memset(area, 0, sizeof *area);
 	table->area = area;
+	table->top.area = NULL;
 	return true;
 }
 

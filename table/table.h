@@ -28,7 +28,7 @@ struct table; /* opaque; see table/handle.h for those inside the layer */
 struct table_options {
 	const char *path; /* the table file; its folder is made 0700 if missing. The ledger is path +
 			     ".ledger", the published policy image path + ".policy" */
-	uint64_t size;	  /* bytes of slots, for creation only; 0: TABLE_SIZE_DEFAULT. The file is 1 to 8 MB
+	uint64_t size;	  /* bytes of slots, for creation only; 0: TABLE_SIZE_DEFAULT. The file is 2 to 10 MB
 			     larger */
 	bool create;	  /* make the file if it is missing (privately, then link(2)ed into place) */
 	bool read_only;	  /* no process slot, no deciding: for looking */
@@ -86,7 +86,7 @@ bool table_yield(struct table *table, uint32_t *dropped);
  * replaces it). 0: no such table can be made. */
 uint64_t table_room(const struct table_options *options);
 /* Process slots for a door of so many workers (0: one for each processor): they, and those of seven reloads that
- * still have responses to send; at least 256 (5.3 MB of statistics). */
+ * still have responses to send; at least 256 (7.4 MB of statistics). */
 uint32_t table_slots_for(uint32_t workers);
 /* How many process slots are taken, of *slots. Asks the kernel about each: not for every request. */
 uint32_t table_slots_taken(struct table *table, uint32_t *slots);
