@@ -19,22 +19,6 @@ static void read_mode(struct load *load, const struct node *node, struct model_l
 		limit->mode = (uint32_t)number;
 }
 
-static void read_cost(struct load *load, const struct node *node, struct model_limit *limit)
-{
-	static const char *const later[] = {"header.", "body.", "response."};
-	if (node->kind == NODE_MAP) {
-		diag_error(load, node->mark, "a cost that is settled afterwards is not built yet");
-		return;
-	}
-	for (size_t i = 0; node->kind == NODE_SCALAR && i < sizeof later / sizeof later[0]; i++)
-		if (node->text.size > strlen(later[i]) &&
-		    memcmp(node->text.data, later[i], strlen(later[i])) == 0) {
-			diag_error(load, node->mark, "a cost from '%.*s' is not built yet", SHOW(node->text));
-			return;
-		}
-	value_number(load, node, "cost", 1, ALGO_BURST_MAX, &limit->cost);
-}
-
 /* CORS preflight is exempt from limits that speak of particular requests or of identities it cannot carry,
  * but not from one that names OPTIONS: it speaks of preflights. */
 static bool preflight_exempt(const struct model_limit *limit)
@@ -88,12 +72,12 @@ void limit_read(struct load *load, const struct node *name, const struct node *v
 		   &limit->clause_count);
 	limit->match_text = match_text(load, limit->clauses, limit->clause_count);
 	key_read(load, yaml_get(&section, "key"), yaml_get(&section, "missing"), limit);
-	if ((word = yaml_get(&section, "cost")))
-		read_cost(load, word, limit);
+	cost_read(load, yaml_get(&section, "cost"), yaml_get(&section, "overdraw"), limit);
 	numbers_read(load, &section, words_known, limit);
 	if ((word = yaml_get(&section, "count_denied")))
 		value_flag(load, word, "count_denied", &limit->count_denied);
 	failures_read(load, yaml_get(&section, "count"), yaml_get(&section, "failure"), limit);
+	cost_check(load, limit);
 	if ((word = yaml_get(&section, "on_full")) && words_value(load, word, "on_full", &number))
 		limit->on_full = (uint32_t)number;
 	if ((word = yaml_get(&section, "mode")))

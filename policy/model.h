@@ -78,8 +78,9 @@ struct model_amount { /* as image_amount */
 	struct text name;
 };
 struct model_cost {
-	struct model_amount ask, settle;
-	uint32_t at_most, overdraw;
+	struct model_mark mark;
+	struct model_amount ask, settle; /* ask: its number is model_limit.cost, where it is one */
+	uint32_t at_most, overdraw;	 /* at_most 0: the least that a rate of the limit holds */
 };
 struct model_where { /* as image_where */
 	uint32_t said;

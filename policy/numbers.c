@@ -116,8 +116,8 @@ static void check_words(struct numbers *n)
 /* Words that need a rate, where there is none. */
 static void check_rateless(struct numbers *n, const struct node *node)
 {
-	static const char *const words[] = {"algorithm", "burst", "at_once", "align",
-					    "cost",	 "count", "failure", "count_denied"};
+	static const char *const words[] = {"algorithm", "burst", "at_once", "align",	    "cost",
+					    "overdraw",	 "count", "failure", "count_denied"};
 	const struct node *word;
 
 	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
@@ -184,7 +184,7 @@ void numbers_read(struct load *load, const struct node *node, bool complain, str
 		numbers_concurrent_read(&n);
 	if (n.bandwidth || n.total)
 		numbers_pace_read(&n);
-	if (n.concurrent && limit->cost > 1)
+	if (n.concurrent && cost_matters(limit))
 		diag_error(load, n.concurrent->mark,
 			   "a request takes one place in flight, whatever it costs; make two limits of "
 			   "'concurrent' and of the rate");

@@ -93,6 +93,9 @@ static json_t *type_of(const struct word *word)
 	case TYPE_BODY:
 		return json_pack("{s:[o, o]}", "anyOf", values_of(word->name),
 				 section_reference(word->child));
+	case TYPE_BRIEF:
+		return json_pack("{s:[{s:[s, s]}, o]}", "anyOf", "type", "integer", "string",
+				 section_reference(word->child));
 	case TYPE_CLAUSES:
 		one = string_or(section_reference(SECTION_MATCH));
 		all = one_or_list(one);

@@ -35,6 +35,7 @@ static const struct {
 	[SECTION_LIMIT] = {"Inside a limit", "Several limits can hold for one request; each has these words. "
 					     "Only `rate` is needed, or one of "
 					     "`concurrent`, `bandwidth` and `total`."},
+	[SECTION_COST] = {"Inside a limit's cost", "A cost that the request says, or its answer."},
 	[SECTION_MATCH] = {"Inside match", "The long form of a match. All conditions must hold."},
 	[SECTION_RESPOND] = {"Inside respond",
 			     "What clients get; at the file's first level, and inside a limit."},

@@ -58,6 +58,18 @@ void limits_read(struct load *load, const struct node *node);
 void limit_read(struct load *load, const struct node *name, const struct node *value,
 		struct model_limit *limit);
 
+/* cost and costs of a limit. `clients` has been read. */
+void cost_read(struct load *load, const struct node *cost, const struct node *overdraw,
+	       struct model_limit *limit);
+/* Is it anything but 1? */
+static inline bool cost_matters(const struct model_limit *limit)
+{
+	return limit->cost > 1 || limit->costs.ask.from != IMAGE_AMOUNT_NUMBER ||
+	       limit->costs.settle.from != IMAGE_AMOUNT_NUMBER;
+}
+/* Does it go with the limit's numbers and what it counts? After both. */
+void cost_check(struct load *load, struct model_limit *limit);
+
 /* What is allowed, but surely not meant: warnings over all limits together. */
 void warn_limits(struct load *load);
 

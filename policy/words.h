@@ -19,6 +19,7 @@
 	X(EXCEPTION, "exempt and deny")                                                                      \
 	X(LIMIT, "limits")                                                                                   \
 	X(MATCH, "match")                                                                                    \
+	X(COST, "limits.cost")                                                                               \
 	X(RESPOND, "respond")                                                                                \
 	X(BODY, "respond.body")
 enum word_section {
@@ -49,6 +50,8 @@ enum word_section {
 	  "{\"anyOf\": [{\"type\": [\"integer\", \"string\"]}, {\"type\": \"array\", \"items\": "            \
 	  "{\"type\": [\"integer\", \"string\"]}, \"minItems\": 1}]}")                                       \
 	X(BYTES, "bytes per second", "{\"type\": \"string\", \"pattern\": \"^[0-9$]\"}")                     \
+	X(BRIEF, "one value, or a section", "")                                                              \
+	X(AMOUNT, "number, or where it is said", "{\"type\": [\"integer\", \"string\"]}")                   \
 	X(TEXT, "text", "{\"type\": \"string\"}")                                                            \
 	X(DATE, "date", "{\"type\": \"string\", \"pattern\": \"^[0-9$]\"}")                                  \
 	X(TEXTS, "text, or a list",                                                                          \
@@ -90,6 +93,7 @@ struct word_value {
 
 /* The tables, each ended by an entry without a name. */
 extern const struct word words_file[], words_clients[], words_limit[], words_answer[];
+extern const struct word words_cost[];
 extern const struct word_value word_values[];
 
 /* Calls `visit` for every word of a section, in the order of the reference. */

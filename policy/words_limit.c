@@ -89,12 +89,31 @@ const struct word words_limit[] = {
 	 "limits:\n"
 	 "  daily: {rate: 1000/day, align: calendar UTC}\n"
 	 "  hourly: {rate: 100/hour, algorithm: fixed-window, align: calendar UTC}\n"},
-	{SECTION_LIMIT, "cost", TYPE_NUMBER, 0, "`1`",
-	 "How many units a request takes, 1 to 1,000,000. A cost that is larger than the limit ever holds "
-	 "can never fit: such requests "
-	 "are refused without `Retry-After`, and `weir check` warns.",
+	{SECTION_LIMIT, "cost", TYPE_BRIEF, SECTION_COST, "`1`",
+	 "How many units a request takes of the rate, 1 to 1,000,000: a number, or what the request itself "
+	 "says: "
+	 "`header.NAME`, believed from `clients.address.trusted` only; `body.FIELD`, a number in its form or "
+	 "JSON "
+	 "body; `body.FIELD.count`, how many elements an array in it has, and `body.count` if the body is "
+	 "that "
+	 "array. Who does not say it takes 1. A cost that is larger than the limit ever holds can never fit: "
+	 "such "
+	 "requests are refused without `Retry-After`, and `weir check` warns. What an answer says is settled "
+	 "afterwards, in a section.",
 	 "limits:\n"
-	 "  search: {match: GET /api/search, rate: 100/min, cost: 5}\n"},
+	 "  search: {match: GET /api/search, rate: 100/min, cost: 5}\n"
+	 "  batch:  {match: POST /api/batch, rate: 1000/min, cost: body.items.count}\n"},
+	{SECTION_LIMIT, "overdraw", TYPE_FLAG, 0, "`no`",
+	 "With a `cost` that is settled: all that the answer said is charged, into debt if it is more than "
+	 "there "
+	 "was, and the next request waits until that is paid off. Otherwise no more is charged than was "
+	 "reserved.",
+	 "limits:\n"
+	 "  tokens:\n"
+	 "    match: POST /v1/chat\n"
+	 "    rate: 90000/min\n"
+	 "    cost: {reserve: body.max_tokens, at_most: 8192, settle: response.body.usage.total_tokens}\n"
+	 "    overdraw: yes\n"},
 	{SECTION_LIMIT, "count", TYPE_CHOICE, 0, "`all`",
 	 "Which requests are charged to the rate. Of `failures` and `successes` each request holds its cost "
 	 "until it is answered, so that no race gets more through, and the answer decides whether it is "
@@ -146,7 +165,6 @@ const struct word words_limit[] = {
 	LATER(LIMIT, "then", "a ban after repeated refusals"),
 	LATER(LIMIT, "instead", "a challenge, a cached answer or a slow one instead of a refusal"),
 	LATER(LIMIT, "candidate", "a new number beside the enforced one"),
-	LATER(LIMIT, "overdraw", "costs that are settled afterwards"),
 	LATER(LIMIT, "new_keys", "how many new counters a client may open"),
 	LATER(LIMIT, "over", "an allowance over a quota, and notices"),
 	LATER(LIMIT, "store", "where the limit's counters are"),
