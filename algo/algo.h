@@ -66,7 +66,8 @@ enum algo_kind {
 /* Where a window begins and ends. CLOCK: multiples of the period on the wall clock, UTC,
  * counted from Monday 1970-01-05 for whole weeks, else from 1970-01-01. CALENDAR: the next
  * day, Monday (ISO 8601), first of the month, first of January, or hour, where the clocks of a time
- * zone say so (numbers.zone; UTC if that is 0). */
+ * zone say so (numbers.zone; UTC if that is 0). BILLING: day 1..31 of each month, 31 being the last day of a shorter one,
+ * on the same clocks (align_billing_next). */
 enum algo_align {
 	ALGO_FIRST_REQUEST = 0,
 	ALGO_CLOCK,
@@ -75,7 +76,15 @@ enum algo_align {
 	ALGO_CALENDAR_MONTH,
 	ALGO_CALENDAR_YEAR,
 	ALGO_CALENDAR_HOUR,
+	ALGO_BILLING = 32, /* + the day: ALGO_BILLING_DAY(1) .. ALGO_BILLING_DAY(31) */
 };
+#define ALGO_BILLING_DAY(day) ((enum algo_align)(ALGO_BILLING + (day)))
+#define ALGO_BILLING_DAYS     31u
+/* The day of a billing alignment, 0 of any other. */
+static inline unsigned algo_align_day(unsigned align)
+{
+	return align > ALGO_BILLING && align <= ALGO_BILLING + ALGO_BILLING_DAYS ? align - ALGO_BILLING : 0;
+}
 
 /* The numbers of one counter, immutable once built. 40 bytes: they are part of the
  * ledger's row on shared memory, so the layout is a file format. */
@@ -153,14 +162,16 @@ struct algo_report {
  *           nobody waits longer. A cost of c is c requests in a row: all of them fit, or none is
  *           charged, and its delay is that of the first.
  *   window: count 0..ALGO_COUNT_MAX, at most 1,000,000 per second, period 1 ms .. 400 days;
- *           calendar alignments ignore the period except for reading out. */
+ *           calendar and billing alignments ignore the period except for reading out. */
 bool algo_token_bucket(uint32_t count, uint64_t period_ns, uint32_t burst, struct algo_numbers *out);
 bool algo_leaky_bucket(uint32_t count, uint64_t period_ns, uint32_t queue, uint32_t at_once,
 		       uint64_t max_wait_ns, struct algo_numbers *out);
 bool algo_fixed_window(uint32_t count, uint64_t period_ns, enum algo_align align, struct algo_numbers *out);
-/*   calendar windows of a zone: the same, align one of ALGO_CALENDAR_*; zone as algo/zone.h packs it. */
+/*   calendar windows of a zone: the same, align one of ALGO_CALENDAR_* or ALGO_BILLING_DAY; zone as algo/zone.h packs it. */
 bool algo_calendar_window(uint32_t count, uint64_t period_ns, enum algo_align align, const uint64_t zone[2],
 			  struct algo_numbers *out);
+/*   the same window for clients of another billing day, 1..31. False for any other day, and numbers that follow none. */
+bool algo_billing_day(const struct algo_numbers *n, unsigned day, struct algo_numbers *out);
 /*   sliding window: count and period as a window's, as far as two counts and an index fit one word: up to 32,767
  *           in a second, 262,143 in a minute, 2,097,151 in an hour. What it estimates: previous * (1 - part of this
  *           window that has passed) + current (exactly, no rounding); allowed while that and the cost do not exceed
@@ -234,7 +245,10 @@ uint32_t algo_used(const struct algo_numbers *n, uint64_t state, uint64_t now);
 /* The same share of use under other numbers: half used stays half used, rounded towards more used; between two of
  * nginx, the same number of requests, as nginx keeps its excess.
  * A window keeps its end if period and alignment are unchanged, else begins a new one now. It keeps it under
- * the clocks of another zone too: the next window follows those. A sliding window of the same period keeps both its
+ * the clocks of another zone too: the next window follows those. Where only the billing day is another (a calendar month is that
+ * of day 1), it goes on to the boundary of the new day that is nearest to its end, or to its end if that boundary has passed: so the
+ * quota that was begun is neither lost nor had twice, and the window in which a day is changed lasts half to one and a half
+ * months. A sliding window of the same period keeps both its
  * counts; what comes from elsewhere counts in the window that holds now. A log of another N keeps its ring; between
  * a log (or a concurrent limit) and another kind nothing is carried, since what they count is not in a word. A ban holds
  * until when it would have, whatever others last from now on; it becomes no other kind, nor another kind a ban. */

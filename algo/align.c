@@ -38,6 +38,7 @@ static int64_t next_steady(enum algo_align align, uint64_t period_ns, int64_t wa
 		return days_before_year(days_year_of(days_floor(wall, DAYS_DAY_NS)) + 1) * DAYS_DAY_NS;
 	case ALGO_FIRST_REQUEST:
 	case ALGO_CLOCK:
+	case ALGO_BILLING:
 		break;
 	}
 	int64_t period = (int64_t)period_ns;
@@ -82,14 +83,6 @@ static struct zone_span span_of(const uint64_t zone[2], int64_t wall)
 	return zone_span_at(zone, days_floor(wall, DAYS_SECOND_NS));
 }
 
-int64_t align_next(enum algo_align align, uint64_t period_ns, const uint64_t zone[2], int64_t wall)
-{
-	if (align < ALGO_CALENDAR_DAY || zone_is_utc(zone))
-		return next_steady(align, period_ns, wall);
-	struct zone_span span = span_of(zone, wall);
-	return first_showing(zone, span, next_steady(align, 0, latest_shown(zone, span, wall)));
-}
-
 /* The next billing day's midnight after `local`. */
 static int64_t next_billing(unsigned day, int64_t local)
 {
@@ -114,6 +107,16 @@ int64_t align_billing_next(unsigned day, const uint64_t zone[2], int64_t wall)
 	return first_showing(zone, span, next_billing(day, latest_shown(zone, span, wall)));
 }
 
+int64_t align_next(enum algo_align align, uint64_t period_ns, const uint64_t zone[2], int64_t wall)
+{
+	if (algo_align_day(align))
+		return align_billing_next(algo_align_day(align), zone, wall);
+	if (align < ALGO_CALENDAR_DAY || zone_is_utc(zone))
+		return next_steady(align, period_ns, wall);
+	struct zone_span span = span_of(zone, wall);
+	return first_showing(zone, span, next_steady(align, 0, latest_shown(zone, span, wall)));
+}
+
 uint64_t align_usual(enum algo_align align, uint64_t period_ns)
 {
 	static const uint16_t hours[] = {[ALGO_CALENDAR_DAY] = 24,
@@ -121,6 +124,8 @@ uint64_t align_usual(enum algo_align align, uint64_t period_ns)
 					 [ALGO_CALENDAR_MONTH] = 31 * 24,
 					 [ALGO_CALENDAR_YEAR] = 366 * 24,
 					 [ALGO_CALENDAR_HOUR] = 1};
+	if (algo_align_day(align))
+		align = ALGO_CALENDAR_MONTH;
 	return align < ALGO_CALENDAR_DAY ? period_ns : hours[align] * (uint64_t)HOUR_NS;
 }
 

@@ -17,6 +17,12 @@
 #define ALIGN_WALL_MIN (-(INT64_C(1) << 62))
 #define ALIGN_WALL_MAX (INT64_MAX - (INT64_C(1) << 57))
 
+/* Is it one? */
+static inline bool align_known(unsigned align)
+{
+	return align <= ALGO_CALENDAR_HOUR || algo_align_day(align);
+}
+
 /* The first boundary strictly after `wall` (ns since 1970-01-01T00:00:00Z). period_ns counts for ALGO_CLOCK only
  * (> 0), the zone for calendars only; any bits of it are defined. At most 366 days (in a zone: and 6), or the
  * period, after `wall`. Not for ALGO_FIRST_REQUEST. */

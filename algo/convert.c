@@ -6,8 +6,8 @@
 #include "algo/sliding.h"
 #include "algo/window.h"
 
-/* Where the carried window ends: it goes on if only its N or its zone has changed, else a new one begins. An end that
- * table time never sees is forged, and rounding it again could overflow. */
+/* Where the carried window ends: it goes on if only its N or its zone has changed, is moved to another billing day, or else a
+ * new one begins. An end that table time never sees is forged, and rounding it again could overflow. */
 static uint64_t carried_end(const struct algo_numbers *from, const struct algo_numbers *to, uint64_t state,
 			    const struct algo_time *t)
 {
@@ -16,6 +16,11 @@ static uint64_t carried_end(const struct algo_numbers *from, const struct algo_n
 		uint64_t end = window_end(from, state);
 		if (end < ALGO_TIME_MAX + ALGO_TIME_MAX / 2)
 			return end;
+	}
+	if (from->kind == ALGO_FIXED_WINDOW && window_month_day(from) && window_month_day(to)) {
+		uint64_t end = window_end(from, state);
+		if (end < ALGO_TIME_MAX + ALGO_TIME_MAX / 2)
+			return window_moved(to, t, end);
 	}
 	return window_begin(to, t, 0);
 }

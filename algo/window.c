@@ -16,7 +16,7 @@ bool window_in_range(uint32_t count, uint64_t period_ns)
 
 bool algo_fixed_window(uint32_t count, uint64_t period_ns, enum algo_align align, struct algo_numbers *out)
 {
-	if (!window_in_range(count, period_ns) || (unsigned)align > ALGO_CALENDAR_HOUR)
+	if (!window_in_range(count, period_ns) || !align_known((unsigned)align))
 		return false;
 	unsigned bits = 1;
 	while (count >> bits)
@@ -40,6 +40,15 @@ bool algo_calendar_window(uint32_t count, uint64_t period_ns, enum algo_align al
 		return false;
 	out->zone[0] = zone[0];
 	out->zone[1] = zone[1];
+	return true;
+}
+
+bool algo_billing_day(const struct algo_numbers *n, unsigned day, struct algo_numbers *out)
+{
+	if (n->kind != ALGO_FIXED_WINDOW || !algo_align_day(n->align) || day < 1 || day > ALGO_BILLING_DAYS)
+		return false;
+	*out = *n;
+	out->align = (uint8_t)ALGO_BILLING_DAY(day);
 	return true;
 }
 
@@ -77,6 +86,18 @@ uint64_t window_begin(const struct algo_numbers *n, const struct algo_time *t, u
 			end = next_end(n, end);
 	}
 	return t->now + (uint64_t)(end - wall);
+}
+
+uint64_t window_moved(const struct algo_numbers *to, const struct algo_time *t, uint64_t end)
+{
+	int64_t wall = wall_at(t, end), usual = (int64_t)align_usual((enum algo_align)to->align, to->scale);
+	int64_t before = next_end(to, wall - 2 * usual), after = next_end(to, before);
+	for (; after < wall; after = next_end(to, after))
+		before = after;
+	int64_t nearest = wall - before < after - wall ? before : after;
+	if (nearest <= wall_at(t, t->now)) /* it has passed */
+		return end;
+	return nearest > wall ? end + (uint64_t)(nearest - wall) : end - (uint64_t)(wall - nearest);
 }
 
 void window_step(const struct algo_numbers *n, uint64_t state, const struct algo_time *t, uint32_t cost,
@@ -149,7 +170,6 @@ void window_describe(const struct algo_numbers *n, uint64_t state, uint64_t now,
 bool window_valid(const struct algo_numbers *n)
 {
 	return n->count_bits >= 1 && n->count_bits <= 30 && n->shift == n->count_bits &&
-	       n->capacity >> n->count_bits == 0 && n->align <= ALGO_CALENDAR_HOUR &&
-	       n->scale >= PERIOD_MIN_NS && n->scale <= PERIOD_MAX_NS &&
-	       (n->align < ALGO_CALENDAR_DAY || zone_valid(n->zone));
+	       n->capacity >> n->count_bits == 0 && align_known(n->align) && n->scale >= PERIOD_MIN_NS &&
+	       n->scale <= PERIOD_MAX_NS && (n->align < ALGO_CALENDAR_DAY || zone_valid(n->zone));
 }

@@ -12,6 +12,12 @@
 
 #include "algo/algo.h"
 
+/* The day, 1..31, of which each month's window begins: billing days and calendar months; 0: another alignment. */
+static inline unsigned window_month_day(const struct algo_numbers *n)
+{
+	return n->align == ALGO_CALENDAR_MONTH ? 1 : algo_align_day(n->align);
+}
+
 /* Are count and period in the range of every kind of window? */
 bool window_in_range(uint32_t count, uint64_t period_ns);
 
@@ -40,6 +46,9 @@ static inline uint64_t window_word(const struct algo_numbers *n, uint64_t end, u
 
 /* Where a window that begins now ends. `before`: end of the window before it, 0 if there was none. */
 uint64_t window_begin(const struct algo_numbers *n, const struct algo_time *t, uint64_t before);
+
+/* Where a window of a month ends that would have ended at `end` (table time) under another billing day. */
+uint64_t window_moved(const struct algo_numbers *to, const struct algo_time *t, uint64_t end);
 
 void window_step(const struct algo_numbers *n, uint64_t state, const struct algo_time *t, uint32_t cost,
 		 struct algo_outcome *out);

@@ -4,6 +4,7 @@
 
 #include "algo/bucket.h"
 #include "algo/limit_req.h"
+#include "algo/window.h"
 #include "table/evict.h"
 #include "table/log_ring.h"
 
@@ -28,6 +29,8 @@ static uint64_t reach_ns(const struct algo_numbers *n)
 	switch (n->kind) {
 	case ALGO_FIXED_WINDOW:
 		break;
+	case ALGO_BAN:
+		return 2 * n->capacity + slack;
 	default: /* a log's ends go on in order, so a late clock ends with an early one's */
 		return 3 * n->scale + slack;
 	}
@@ -41,12 +44,10 @@ static uint64_t reach_ns(const struct algo_numbers *n)
 		return 3 * DAY_NS + slack;
 	case ALGO_CALENDAR_WEEK:
 		return 15 * DAY_NS + slack;
-	case ALGO_CALENDAR_MONTH:
-		return 63 * DAY_NS + slack;
 	case ALGO_CALENDAR_YEAR:
 		return 733 * DAY_NS + slack;
-	default:
-		return 2 * n->scale + slack;
+	default: /* of a month, and moved to another billing day by half of one more */
+		return window_month_day(n) ? 79 * DAY_NS + slack : 2 * n->scale + slack;
 	}
 }
 
