@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* json_scan: one state for each place in the grammar; a stack of bits says what is to be closed. */
+#include "identity/field_name.h"
+#include "identity/json_scan.h"
+
+enum state {
+	START, /* before the document: a byte order mark may stand there */
+	MARK_2,
+	MARK_3,
+	VALUE,
+	FIRST,	    /* a value, or `]` */
+	NAME,	    /* behind a comma */
+	FIRST_NAME, /* a name, or `}` */
+	COLON,
+	AFTER, /* a value has ended */
+	STRING,
+	ESCAPE,
+	HEX,
+	LITERAL,
+	MINUS,
+	ZERO,
+	WHOLE,
+	POINT,
+	FRACTION,
+	E,
+	E_SIGN,
+	EXPONENT,
+	FAILED,
+};
+
+/* What is to come stands... */
+enum hit {
+	HIT_NOT,  /* elsewhere */
+	HIT_ON,	  /* on the way to the path's end */
+	HIT_LAST, /* there */
+};
+
+static const char *const LITERALS[] = {"true", "false", "null"};
+
+void json_scan_begin(struct json_scan *scan, struct text path)
+{
+	memset(scan, 0, offsetof(struct json_scan, name));
+	scan->path = path;
+	scan->hit = path.size ? HIT_ON : HIT_LAST;
+}
+
+static bool is_space(char c)
+{
+	return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool in_array(const struct json_scan *scan)
+{
+	unsigned level = scan->depth - 1u;
+
+	return scan->depth && (scan->arrays[level / 64] >> level % 64 & 1);
+}
+
+static void emit(struct json_scan *scan, const char *data, size_t size, const struct json_sink *sink)
+{
+	if (scan->reports) {
+		sink->piece(sink->to, data, size);
+	} else if (scan->compares) {
+		if (scan->name_size + size > JSON_NAME_MAX) {
+			scan->name_size = JSON_NAME_MAX + 1;
+			return;
+		}
+		memcpy(scan->name + scan->name_size, data, size);
+		scan->name_size = (uint8_t)(scan->name_size + size);
+	}
+}
+
+static void emit_code(struct json_scan *scan, uint32_t code, const struct json_sink *sink)
+{
+	char out[4];
+	size_t size = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+
+	for (size_t i = size - 1; i > 0; i--) {
+		out[i] = (char)(0x80 | (code & 0x3f));
+		code >>= 6;
+	}
+	out[0] = (char)(size == 1 ? code : (0xf00u >> size & 0xff) | code);
+	emit(scan, out, size, sink);
+}
+
+/* A first surrogate that no second one follows. */
+static void alone(struct json_scan *scan, const struct json_sink *sink)
+{
+	if (scan->high) {
+		scan->high = 0;
+		emit_code(scan, 0xfffd, sink);
+	}
+}
+
+/* The nth name of the path; *last: none follows. */
+static struct text segment(struct text path, unsigned n, bool *last)
+{
+	for (;;) {
+		const char *dot = memchr(path.data, '.', path.size);
+		size_t size = dot ? (size_t)(dot - path.data) : path.size;
+		if (n-- == 0 || !dot) {
+			*last = !dot;
+			return (struct text){path.data, size};
+		}
+		path.data += size + 1;
+		path.size -= size + 1;
+		if (!path.size) {
+			*last = true;
+			return path;
+		}
+	}
+}
+
+static void name_ended(struct json_scan *scan)
+{
+	bool last;
+
+	scan->hit = HIT_NOT;
+	if (scan->compares && scan->name_size <= JSON_NAME_MAX) {
+		struct text wanted = segment(scan->path, scan->follow - 1u, &last);
+		if (field_name_is_member((struct text){scan->name, scan->name_size}, wanted))
+			scan->hit = last ? HIT_LAST : HIT_ON;
+	}
+	scan->is_name = scan->compares = false;
+	scan->state = COLON;
+}
+
+static void scalar_ended(struct json_scan *scan, enum json_kind kind, const struct json_sink *sink)
+{
+	if (scan->reports)
+		sink->end(sink->to, kind, 0);
+	scan->reports = false;
+	scan->state = AFTER;
+}
+
+static void string_begins(struct json_scan *scan, bool is_name)
+{
+	scan->is_name = is_name;
+	scan->compares = is_name && scan->depth == scan->follow;
+	scan->name_size = 0;
+	scan->state = STRING;
+}
+
+static void open(struct json_scan *scan, bool array)
+{
+	unsigned level = scan->depth;
+
+	if (level == JSON_DEPTH_MAX) {
+		scan->state = FAILED;
+		return;
+	}
+	uint64_t bit = UINT64_C(1) << level % 64;
+	scan->arrays[level / 64] = array ? scan->arrays[level / 64] | bit : scan->arrays[level / 64] & ~bit;
+	scan->depth++;
+	scan->state = array ? FIRST : FIRST_NAME;
+}
+
+static void close(struct json_scan *scan, bool array, const struct json_sink *sink)
+{
+	if (!scan->depth || in_array(scan) != array) {
+		scan->state = FAILED;
+		return;
+	}
+	if (scan->depth == scan->counts) {
+		scan->counts = 0;
+		sink->end(sink->to, JSON_ARRAY, scan->elements);
+	}
+	if (scan->depth == scan->follow)
+		scan->follow--;
+	scan->depth--;
+	scan->state = AFTER;
+}
+
+static void value_begins(struct json_scan *scan, char c, const struct json_sink *sink)
+{
+	enum hit hit = scan->hit;
+
+	scan->hit = HIT_NOT;
+	if (scan->counts && scan->counts == scan->depth && scan->elements < UINT32_MAX)
+		scan->elements++;
+	if (c == '{') {
+		if (hit == HIT_LAST)
+			sink->end(sink->to, JSON_OBJECT, 0);
+		open(scan, false);
+		if (hit == HIT_ON)
+			scan->follow = scan->depth;
+		return;
+	}
+	if (c == '[') {
+		open(scan, true);
+		if (hit == HIT_LAST) {
+			scan->counts = scan->depth;
+			scan->elements = 0;
+		}
+		return;
+	}
+	scan->reports = hit == HIT_LAST;
+	if (c == '"') {
+		string_begins(scan, false);
+		return;
+	}
+	scan->step = 1;
+	scan->literal = c == 't' ? 0 : c == 'f' ? 1 : 2;
+	scan->state = c == '-'				 ? MINUS
+		      : c == '0'			 ? ZERO
+		      : is_digit(c)			 ? WHOLE
+		      : c == 't' || c == 'f' || c == 'n' ? LITERAL
+							 : FAILED;
+	emit(scan, &c, 1, sink);
+}
+
+/* The run of a string up to what is special in it. Returns where to go on. */
+static const char *string(struct json_scan *scan, const char *at, const char *end,
+			  const struct json_sink *sink)
+{
+	const char *from = at;
+
+	while (at < end && *at != '"' && *at != '\\' && (unsigned char)*at >= 0x20)
+		at++;
+	if (at > from) {
+		alone(scan, sink);
+		emit(scan, from, (size_t)(at - from), sink);
+	}
+	if (at == end)
+		return at;
+	if (*at == '\\') {
+		scan->state = ESCAPE;
+	} else if (*at == '"') {
+		alone(scan, sink);
+		if (scan->is_name)
+			name_ended(scan);
+		else
+			scalar_ended(scan, JSON_STRING, sink);
+	} else {
+		scan->state = FAILED;
+	}
+	return at + 1;
+}
+
+static void escape(struct json_scan *scan, char c, const struct json_sink *sink)
+{
+	static const char FROM[] = "\"\\/bfnrt", TO[] = "\"\\/\b\f\n\r\t";
+
+	scan->state = STRING;
+	if (c == 'u') {
+		scan->state = HEX;
+		scan->code = 0;
+		scan->step = 0;
+		return;
+	}
+	const char *found = c ? strchr(FROM, c) : NULL;
+	if (!found) {
+		scan->state = FAILED;
+		return;
+	}
+	alone(scan, sink);
+	emit(scan, &TO[found - FROM], 1, sink);
+}
+
+static void hex(struct json_scan *scan, char c, const struct json_sink *sink)
+{
+	char low = text_lower(c);
+
+	if (!is_digit(c) && (low < 'a' || low > 'f')) {
+		scan->state = FAILED;
+		return;
+	}
+	scan->code = scan->code << 4 | (uint32_t)(is_digit(c) ? c - '0' : low - 'a' + 10);
+	if (++scan->step < 4)
+		return;
+	scan->state = STRING;
+	if (scan->code >= 0xdc00 && scan->code < 0xe000 && scan->high) {
+		uint32_t code = 0x10000 + ((scan->high - 0xd800) << 10) + (scan->code - 0xdc00);
+		scan->high = 0;
+		emit_code(scan, code, sink);
+		return;
+	}
+	alone(scan, sink);
+	if (scan->code >= 0xd800 && scan->code < 0xdc00)
+		scan->high = scan->code;
+	else
+		emit_code(scan, scan->code >= 0xdc00 && scan->code < 0xe000 ? 0xfffd : scan->code, sink);
+}
+
+static void literal(struct json_scan *scan, char c, const struct json_sink *sink)
+{
+	const char *word = LITERALS[scan->literal];
+
+	if (c != word[scan->step]) {
+		scan->state = FAILED;
+		return;
+	}
+	emit(scan, &c, 1, sink);
+	if (!word[++scan->step])
+		scalar_ended(scan, scan->literal == 2 ? JSON_NULL : JSON_LITERAL, sink);
+}
+
+static bool number_may_end(const struct json_scan *scan)
+{
+	return scan->state == ZERO || scan->state == WHOLE || scan->state == FRACTION ||
+	       scan->state == EXPONENT;
+}
+
+/* True: `c` belongs to the number. */
+static bool number(struct json_scan *scan, char c, const struct json_sink *sink)
+{
+	enum state next = FAILED;
+
+	switch (scan->state) {
+	case MINUS:
+		next = c == '0' ? ZERO : is_digit(c) ? WHOLE : FAILED;
+		break;
+	case WHOLE:
+	case ZERO:
+		if (is_digit(c) && scan->state == WHOLE)
+			next = WHOLE;
+		else if (c == '.')
+			next = POINT;
+		else if (c == 'e' || c == 'E')
+			next = E;
+		break;
+	case POINT:
+	case FRACTION:
+		if (is_digit(c))
+			next = FRACTION;
+		else if (scan->state == FRACTION && (c == 'e' || c == 'E'))
+			next = E;
+		break;
+	default: /* E, E_SIGN, EXPONENT */
+		if (is_digit(c))
+			next = EXPONENT;
+		else if (scan->state == E && (c == '+' || c == '-'))
+			next = E_SIGN;
+	}
+	if (next != FAILED) {
+		emit(scan, &c, 1, sink);
+		scan->state = (uint8_t)next;
+		return true;
+	}
+	if (number_may_end(scan))
+		scalar_ended(scan, JSON_NUMBER, sink);
+	else
+		scan->state = FAILED;
+	return false;
+}
+
+/* Between the values. */
+static void between(struct json_scan *scan, char c, const struct json_sink *sink)
+{
+	if (scan->state == START && c == '\xef') {
+		scan->state = MARK_2;
+		return;
+	}
+	if (scan->state == MARK_2 || scan->state == MARK_3) {
+		bool good = c == (scan->state == MARK_2 ? '\xbb' : '\xbf');
+		scan->state = !good ? FAILED : scan->state == MARK_2 ? MARK_3 : VALUE;
+		return;
+	}
+	if (is_space(c)) {
+		if (scan->state == START)
+			scan->state = VALUE;
+		return;
+	}
+	switch (scan->state) {
+	case FIRST:
+		if (c == ']') {
+			close(scan, true, sink);
+			return;
+		}
+		/* fall through */
+	case START:
+	case VALUE:
+		value_begins(scan, c, sink);
+		return;
+	case FIRST_NAME:
+		if (c == '}') {
+			close(scan, false, sink);
+			return;
+		}
+		/* fall through */
+	case NAME:
+		if (c == '"')
+			string_begins(scan, true);
+		else
+			scan->state = FAILED;
+		return;
+	case COLON:
+		scan->state = c == ':' ? VALUE : FAILED;
+		return;
+	default: /* AFTER */
+		if (c == ',' && scan->depth)
+			scan->state = in_array(scan) ? VALUE : NAME;
+		else if (c == '}' || c == ']')
+			close(scan, c == ']', sink);
+		else
+			scan->state = FAILED;
+	}
+}
+
+void json_scan_feed(struct json_scan *scan, const void *data, size_t size, const struct json_sink *sink)
+{
+	const char *at = data, *end = at + size;
+
+	while (at < end && scan->state != FAILED) {
+		switch (scan->state) {
+		case STRING:
+			at = string(scan, at, end, sink);
+			break;
+		case ESCAPE:
+			escape(scan, *at++, sink);
+			break;
+		case HEX:
+			hex(scan, *at++, sink);
+			break;
+		case LITERAL:
+			literal(scan, *at++, sink);
+			break;
+		case MINUS:
+		case ZERO:
+		case WHOLE:
+		case POINT:
+		case FRACTION:
+		case E:
+		case E_SIGN:
+		case EXPONENT:
+			at += number(scan, *at, sink);
+			break;
+		default:
+			between(scan, *at++, sink);
+		}
+	}
+}
+
+bool json_scan_end(struct json_scan *scan, const struct json_sink *sink)
+{
+	if (number_may_end(scan) && !scan->depth)
+		scalar_ended(scan, JSON_NUMBER, sink);
+	return scan->state == AFTER && !scan->depth;
+}
+
+bool json_scan_failed(const struct json_scan *scan)
+{
+	return scan->state == FAILED;
+}
+
+bool json_scan_counting(const struct json_scan *scan, uint32_t *elements)
+{
+	*elements = scan->elements;
+	return scan->counts && scan->state != FAILED;
+}
