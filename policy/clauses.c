@@ -64,6 +64,18 @@ static struct image_span compile_headers(struct compiler *c, const struct model_
 	return span;
 }
 
+struct image_span compile_texts(struct compiler *c, const struct text *texts, size_t count)
+{
+	struct image_span span = builder_span(&c->builder, count, sizeof(struct image_text));
+
+	for (size_t i = 0; i < count; i++) {
+		struct image_text text = builder_text(&c->builder, texts[i]);
+
+		((struct image_text *)builder_at(&c->builder, span.offset))[i] = text;
+	}
+	return span;
+}
+
 struct image_span compile_networks(struct compiler *c, const struct network *networks, size_t count)
 {
 	struct image_span span = builder_span(&c->builder, count, sizeof *networks);
@@ -78,6 +90,7 @@ static struct image_clause compile_clause(struct compiler *c, const struct model
 					  struct index_entry *entry)
 {
 	struct image_clause out = {.methods = IMAGE_METHOD_ANY,
+				   .who = clause->who,
 				   .text = builder_text(&c->builder, clause->text)};
 	struct text host = clause->host;
 
@@ -149,7 +162,7 @@ struct image_span compile_clauses(struct compiler *c, const struct model_clause 
 		if (!limit)
 			continue;
 		entry.candidate = (struct image_candidate){number, first + (uint32_t)i};
-		entry.counters = (uint32_t)limit->rate_count;
+		entry.counters = compile_hits(limit);
 		c->entries = arena_grow(&c->arena, c->entries, c->entry_count, &c->entry_capacity,
 					sizeof *c->entries);
 		c->entries[c->entry_count++] = entry;
@@ -170,6 +183,7 @@ struct image_span compile_exceptions(struct compiler *c, const struct model_exce
 			.until = from->until,
 			.reason = builder_text(&c->builder, from->reason),
 			.close = from->close,
+			.keys = compile_texts(c, from->keys, from->key_count),
 		};
 
 		((struct image_exception *)builder_at(&c->builder, span.offset))[i] = out;

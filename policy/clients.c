@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* clients: whose address is believed, and the lists of exempt and denied. */
+/* clients: whose address is believed, and the sections and lists beside it. */
 #include <stdio.h>
 
 #include "policy/load.h"
@@ -82,14 +82,24 @@ void clients_read(struct load *load, const struct node *node)
 
 	model->ipv6_prefix = 64;
 	model->deny_status = 403;
-	if (!node || node->kind == NODE_EMPTY || !words_check(load, node, SECTION_CLIENTS, "'clients'"))
+	model->clients.plan_unknown = model->clients.plan_none = IMAGE_PLAN_NONE;
+	if (!node || node->kind == NODE_EMPTY || !words_check(load, node, SECTION_CLIENTS, "'clients'")) {
+		plan_from_read(load, NULL);
 		return;
+	}
 	if ((word = yaml_get(node, "networks")))
 		named_networks_read(load, word);
 	if ((word = yaml_get(node, "address")))
 		address_section_read(load, word);
 	if ((word = yaml_get(node, "ipv6_prefix")))
 		value_number(load, word, "ipv6_prefix", 32, 128, &model->ipv6_prefix);
+	if ((word = yaml_get(node, "api_keys")))
+		api_keys_read(load, word);
+	if ((word = yaml_get(node, "jwt")))
+		jwt_read(load, word);
+	if ((word = yaml_get(node, "session")))
+		session_read(load, word);
+	plan_from_read(load, yaml_get(node, "plan"));
 	if ((word = yaml_get(node, "exempt")))
 		exceptions_read(load, word, false, &model->exempt, &model->exempt_count);
 	if ((word = yaml_get(node, "deny")))

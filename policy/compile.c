@@ -35,7 +35,7 @@ static void take_arrays(struct compiler *c)
 	for (size_t i = 0; i < model->limit_count; i++) {
 		const struct model_limit *limit = &model->limits[i];
 
-		counters += limit->rate_count;
+		counters += compile_counter_count(limit);
 		compile_count_clauses(limit->clauses, limit->clause_count, &clauses, &paths);
 		for (size_t k = 0; k < limit->exempt_count; k++)
 			compile_count_clauses(limit->exempt[k].clauses, limit->exempt[k].clause_count,
@@ -132,7 +132,7 @@ static void compile_limit(struct compiler *c, uint32_t number, uint32_t respond)
 	struct image_text name = builder_text(&c->builder, limit->name);
 	struct image_text key_text = builder_text(&c->builder, limit->key_text);
 	struct image_text match_text = builder_text(&c->builder, limit->match_text);
-	struct image_span counters = compile_counters(c, limit, number);
+	struct image_span variants, counters = compile_counters(c, limit, number, &variants);
 	struct image_span clauses = compile_clauses(c, limit->clauses, limit->clause_count,
 						    limit->paths_exact, in_force ? limit : NULL, number);
 	struct image_span key = compile_key(c, limit);
@@ -147,7 +147,7 @@ static void compile_limit(struct compiler *c, uint32_t number, uint32_t respond)
 					sizeof *c->entries);
 		c->entries[c->entry_count++] = (struct index_entry){
 			.candidate = {number, UINT32_MAX},
-			.counters = (uint32_t)limit->rate_count,
+			.counters = compile_hits(limit),
 		};
 	}
 	/* field by field: the padding stays 0 */
@@ -174,6 +174,9 @@ static void compile_limit(struct compiler *c, uint32_t number, uint32_t respond)
 		memcpy(builder_at(&c->builder, failures.offset), limit->failures,
 		       failures.count * sizeof(struct image_statuses));
 	out->key_identity = identity;
+	out->variants = variants;
+	out->who = limit->who;
+	out->plan_in_key = limit->plan_in_key;
 	compile_words(c, limit, number);
 }
 
@@ -207,7 +210,7 @@ static void compile_index(struct compiler *c)
 
 	for (size_t i = 0; i < c->model->limit_count; i++)
 		if (matched(c->model, &c->model->limits[i]))
-			total += c->model->limits[i].rate_count;
+			total += compile_hits(&c->model->limits[i]);
 	if (most > total)
 		most = total;
 	if (most > IMAGE_HITS_MAX)
@@ -247,6 +250,7 @@ static bool compile(struct compiler *c, int64_t compiled_at)
 	gateway = compile_gateway(c);
 	source = builder_text(&c->builder, model->source);
 	address_header = builder_text(&c->builder, model->address_header);
+	compile_clients(c);
 	builder_span(&c->builder, 1, 8); /* so that the size is a whole number of words */
 
 	image = image_of(c);

@@ -32,12 +32,21 @@ void compile_count_clauses(const struct model_clause *clauses, size_t count, siz
  * NULL) each is also entered into the index under number `number`. */
 struct image_span compile_clauses(struct compiler *compiler, const struct model_clause *clauses, size_t count,
 				  bool exact, const struct model_limit *limit, uint32_t number);
+struct image_span compile_texts(struct compiler *compiler, const struct text *texts, size_t count);
 struct image_span compile_networks(struct compiler *compiler, const struct network *networks, size_t count);
 struct image_span compile_exceptions(struct compiler *compiler, const struct model_exception *exceptions,
 				     size_t count, bool exact);
-/* The counters of one limit, with identities, one behind the other. */
+/* The counters of one limit, with identities, one behind the other; behind them those of its plans (*variants, struct
+ * image_variant). */
 struct image_span compile_counters(struct compiler *compiler, const struct model_limit *limit,
-				   uint32_t number);
+				   uint32_t number, struct image_span *variants);
+/* How many counters the limit and its plans have, and how many of them one request can meet. */
+size_t compile_counter_count(const struct model_limit *limit);
+uint32_t compile_hits(const struct model_limit *limit);
+/* 64 bits of what makes a thing what it is: each part counts with its length. */
+uint64_t compile_identity(struct arena *arena, const struct text *parts, size_t count);
+/* image.clients and image.plans. */
+void compile_clients(struct compiler *compiler);
 /* What stands in limit `number` of the image beside its match, key and numbers: cost, distinct, share of traffic, candidate,
  * and what happens instead of a refusal and after it. */
 void compile_words(struct compiler *compiler, const struct model_limit *limit, uint32_t number);

@@ -16,7 +16,7 @@
 static const struct siphash_key identity_key = {UINT64_C(0x7765697220706f6c), UINT64_C(0x6963792076310000)};
 
 /* Each part with its length before it, so that no two lists of parts are the same bytes. */
-static uint64_t hash_parts(struct arena *arena, const struct text *parts, size_t count)
+uint64_t compile_identity(struct arena *arena, const struct text *parts, size_t count)
 {
 	size_t size = 0, used = 0;
 	char *bytes;
@@ -41,33 +41,53 @@ uint64_t compile_key_identity(struct text key_text)
 	return siphash_2_4(&identity_key, key_text.data, key_text.size).lo;
 }
 
-struct image_span compile_counters(struct compiler *c, const struct model_limit *limit, uint32_t number)
+/* How the counters of a limit are told apart, those of all its plans together: so the same unit is the same counter. */
+struct naming {
+	bool units; /* one of its plans, or the limit itself, has several rates */
+	bool words; /* ... or several counters */
+};
+
+/* What stands behind a limit's own counters does not make it one of several. */
+static bool stands_behind(uint32_t what)
+{
+	return what == IMAGE_NEW_KEYS || what == IMAGE_USAGE;
+}
+
+static void look_at(struct naming *naming, const struct model_rate *rates, size_t count)
+{
+	size_t several = 0, own = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		several += rates[i].what == IMAGE_RATE;
+		own += !stands_behind(rates[i].what);
+	}
+	naming->units |= several > 1;
+	naming->words |= own > 1;
+}
+
+static struct image_span put_counters(struct compiler *c, const struct model_limit *limit,
+				      const struct model_rate *rates, size_t count,
+				      const struct naming *naming, uint32_t number)
 {
 	const struct image *image = builder_at(&c->builder, 0);
-	size_t rates = 0,
-	       own = 0; /* what stands behind its own counters does not make the limit one of several */
 	struct image_span span = {image->counters.offset +
 					  c->next_counter * (uint32_t)sizeof(struct image_counter),
-				  (uint32_t)limit->rate_count};
+				  (uint32_t)count};
 
-	for (size_t i = 0; i < limit->rate_count; i++) {
-		rates += limit->rates[i].what == IMAGE_RATE;
-		own += limit->rates[i].what != IMAGE_NEW_KEYS && limit->rates[i].what != IMAGE_USAGE;
-	}
-	for (size_t i = 0; i < limit->rate_count; i++) {
-		const struct model_rate *rate = &limit->rates[i];
+	for (size_t i = 0; i < count; i++) {
+		const struct model_rate *rate = &rates[i];
 		/* a lone rate is the limit itself, whatever stands beside it; the others say what they are */
-		struct text unit = rate->what != IMAGE_RATE || rates > 1 ? rate->unit
-									 : (struct text){NULL, 0};
-		bool extra = rate->what == IMAGE_NEW_KEYS || rate->what == IMAGE_USAGE;
-		struct text name = own > 1 || extra ? arena_format(&c->arena, "%.*s/%.*s",
-								   (int)limit->name.size, limit->name.data,
-								   (int)rate->unit.size, rate->unit.data)
-						    : limit->name;
+		struct text unit = rate->what != IMAGE_RATE || naming->units ? rate->unit
+									     : (struct text){NULL, 0};
+		struct text name = naming->words || stands_behind(rate->what)
+					   ? arena_format(&c->arena, "%.*s/%.*s", (int)limit->name.size,
+							  limit->name.data, (int)rate->unit.size,
+							  rate->unit.data)
+					   : limit->name;
 		struct text parts[] = {text_of(c->name_space), limit->was.size ? limit->was : limit->name,
 				       unit, limit->key_text};
 		struct image_counter counter = {
-			.identity = hash_parts(&c->arena, parts, sizeof parts / sizeof *parts),
+			.identity = compile_identity(&c->arena, parts, sizeof parts / sizeof *parts),
 			.row = TABLE_ROW_NONE,
 			.queue_row = TABLE_ROW_NONE,
 			.limit = number,
@@ -98,9 +118,55 @@ struct image_span compile_counters(struct compiler *c, const struct model_limit 
 	return span;
 }
 
+struct image_span compile_counters(struct compiler *c, const struct model_limit *limit, uint32_t number,
+				   struct image_span *variants)
+{
+	struct naming naming = {false, false};
+	struct image_span own;
+
+	look_at(&naming, limit->rates, limit->rate_count);
+	for (size_t i = 0; i < limit->variant_count; i++)
+		look_at(&naming, limit->variants[i].rates, limit->variants[i].rate_count);
+	own = put_counters(c, limit, limit->rates, limit->rate_count, &naming, number);
+	*variants = builder_span(&c->builder, limit->variant_count, sizeof(struct image_variant));
+	for (size_t i = 0; i < limit->variant_count; i++) {
+		const struct model_variant *from = &limit->variants[i];
+		struct image_variant out = {.plan = from->plan, .how = from->how};
+
+		if (from->how == IMAGE_VARIANT_NUMBERS)
+			out.counters = put_counters(c, limit, from->rates, from->rate_count, &naming, number);
+		((struct image_variant *)builder_at(&c->builder, variants->offset))[i] = out;
+	}
+	return own;
+}
+
+size_t compile_counter_count(const struct model_limit *limit)
+{
+	size_t count = limit->rate_count;
+
+	for (size_t i = 0; i < limit->variant_count; i++)
+		if (limit->variants[i].how == IMAGE_VARIANT_NUMBERS)
+			count += limit->variants[i].rate_count;
+	return count;
+}
+
+uint32_t compile_hits(const struct model_limit *limit)
+{
+	size_t most = limit->rate_count, behind = 0;
+
+	for (size_t i = 0; i < limit->rate_count; i++)
+		behind += stands_behind(limit->rates[i].what);
+	for (size_t i = 0; i < limit->variant_count; i++)
+		if (limit->variants[i].rate_count + behind > most)
+			most = limit->variants[i].rate_count + behind;
+	return (uint32_t)most;
+}
+
 struct owner {
 	uint64_t identity;
-	size_t limit, rate;
+	uint32_t limit;
+	uint32_t set; /* 0: the limit's own counters; else of a plan, which has the same identities */
+	const struct model_rate *rate;
 };
 
 static int by_identity(const void *left, const void *right)
@@ -111,31 +177,47 @@ static int by_identity(const void *left, const void *right)
 		return a->identity < b->identity ? -1 : 1;
 	if (a->limit != b->limit)
 		return a->limit < b->limit ? -1 : 1;
+	if (a->set != b->set)
+		return a->set < b->set ? -1 : 1;
 	return a->rate < b->rate ? -1 : a->rate > b->rate;
+}
+
+static size_t own(struct owner *owners, size_t used, const struct image_counter *counters,
+		  const struct model_rate *rates, size_t count, uint32_t set)
+{
+	for (size_t i = 0; i < count; i++)
+		owners[used + i] = (struct owner){counters[used + i].identity, counters[used + i].limit, set,
+						  &rates[i]};
+	return used + count;
 }
 
 void compile_check_identities(struct compiler *c)
 {
+	const struct model *model = c->model;
 	const struct image *image = builder_at(&c->builder, 0);
 	const struct image_counter *counters = builder_at(&c->builder, image->counters.offset);
-	uint32_t count = image->counters.count;
-	struct owner *owners = arena_alloc(&c->arena, (count + 1) * sizeof *owners);
+	struct owner *owners = arena_alloc(&c->arena, (image->counters.count + 1) * sizeof *owners);
+	size_t count = 0;
 
-	for (uint32_t i = 0; i < count; i++) {
-		const struct image_limit *limit = image_limit_at(image, counters[i].limit);
+	/* as compile_counters put them down */
+	for (size_t i = 0; i < model->limit_count; i++) {
+		const struct model_limit *limit = &model->limits[i];
 
-		owners[i] = (struct owner){counters[i].identity, counters[i].limit,
-					   i - (limit->counters.offset - image->counters.offset) /
-							   sizeof(struct image_counter)};
+		count = own(owners, count, counters, limit->rates, limit->rate_count, 0);
+		for (uint32_t k = 0; k < limit->variant_count; k++)
+			if (limit->variants[k].how == IMAGE_VARIANT_NUMBERS)
+				count = own(owners, count, counters, limit->variants[k].rates,
+					    limit->variants[k].rate_count, k + 1);
 	}
 	if (count > 1)
 		qsort(owners, count, sizeof *owners, by_identity);
-	for (uint32_t i = 1; i < count; i++) {
-		const struct model_limit *first = &c->model->limits[owners[i - 1].limit];
-		const struct model_limit *second = &c->model->limits[owners[i].limit];
-		const struct model_rate *rate = &second->rates[owners[i].rate];
+	for (size_t i = 1; i < count; i++) {
+		const struct model_limit *first = &model->limits[owners[i - 1].limit];
+		const struct model_limit *second = &model->limits[owners[i].limit];
+		const struct model_rate *rate = owners[i].rate;
 
-		if (owners[i].identity != owners[i - 1].identity)
+		if (owners[i].identity != owners[i - 1].identity ||
+		    (first == second && owners[i].set != owners[i - 1].set))
 			continue;
 		if (first == second)
 			compile_refuse(

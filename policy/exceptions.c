@@ -17,11 +17,20 @@ static void read_bare(struct load *load, const struct node *item, struct model_e
 		networks_read(load, item, "ip", &out->networks, &out->network_count);
 }
 
+static void add_key(struct load *load, const struct node *item, void *context)
+{
+	struct model_exception *out = context;
+	struct text name;
+
+	if (value_line(load, item, "key", &name) && value_name(load, name, item->mark, "an API key"))
+		out->keys[out->key_count++] = name;
+}
+
 static void read_words(struct load *load, const struct node *item, bool deny, struct model_exception *out)
 {
 	const struct node *ip = yaml_get(item, "ip"), *match = yaml_get(item, "match");
 	const struct node *until = yaml_get(item, "until"), *reason = yaml_get(item, "reason");
-	const struct node *close = yaml_get(item, "close");
+	const struct node *close = yaml_get(item, "close"), *key = yaml_get(item, "key");
 	const char *where = deny ? "'deny'" : "'exempt'";
 
 	if (!words_check(load, item, SECTION_EXCEPTION, where))
@@ -30,8 +39,16 @@ static void read_words(struct load *load, const struct node *item, bool deny, st
 		networks_read(load, ip, "ip", &out->networks, &out->network_count);
 	if (match)
 		match_read(load, match, false, &out->clauses, &out->clause_count);
-	if (!ip && !match && !yaml_get(item, "key"))
-		diag_error(load, item->mark, "an entry of %s says whom it means: ip, match, or both", where);
+	if (key) {
+		out->keys = arena_alloc(&load->arena,
+					((key->kind == NODE_LIST ? key->count : 0) + 1) * sizeof *out->keys);
+		value_each(load, key, "key", add_key, out);
+		if (!load->says.api_keys)
+			diag_error(load, key->mark, "'key' needs API keys: add clients: {api_keys: {}}");
+	}
+	if (!ip && !match && !key)
+		diag_error(load, item->mark,
+			   "an entry of %s says whom it means: ip, match, key, or several of them", where);
 	if (until && value_date(load, until, "until", &out->until) && out->until <= load->wall)
 		diag_warning(load, until->mark, "this entry of %s has ended; it does nothing any more",
 			     where);

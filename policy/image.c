@@ -28,6 +28,8 @@ static bool check_clause(struct sound *r, const struct image_clause *clause)
 	if (clause->has & ~(IMAGE_HAS_PATH | IMAGE_HAS_HOST | IMAGE_HAS_IP | IMAGE_HAS_METHOD) ||
 	    clause->host_suffix > 1)
 		return sound_refuse(r, "a clause has an unknown condition");
+	if (!sound_who(r, clause->who))
+		return sound_refuse(r, "a clause names a plan that is not there");
 	if (clause->has & IMAGE_HAS_PATH && clause->path >= image->paths.count)
 		return sound_refuse(r, "a clause names a path that is not there");
 	if (!sound_text(r, clause->host) || !sound_networks(r, clause->networks) ||
@@ -91,7 +93,8 @@ static bool check_exceptions(struct sound *r, struct image_span span)
 		const struct image_clause *clauses = image_at(r->image, list[i].clauses.offset);
 
 		if (!sound_within(r, list[i].clauses, r->image->clauses, sizeof *clauses, "clauses") ||
-		    !sound_networks(r, list[i].networks) || !sound_shown(r, list[i].reason))
+		    !sound_networks(r, list[i].networks) || !sound_shown(r, list[i].reason) ||
+		    !sound_texts(r, list[i].keys, UINT32_MAX, "names of keys"))
 			return false;
 		for (uint32_t k = 0; k < list[i].clauses.count; k++)
 			if (!spend_clause(r, &clauses[k]))
@@ -137,13 +140,18 @@ static bool check_counters(struct sound *r, uint32_t number)
 {
 	const struct image_limit *limit = image_limit_at(r->image, number);
 	const struct image_counter *counters = image_counter_at(r->image, r->next_counter);
+	uint32_t count;
 
 	if (limit->counters.count == 0 ||
 	    limit->counters.count > r->image->counters.count - r->next_counter ||
 	    image_at(r->image, limit->counters.offset) != counters)
 		return sound_refuse(r, "a limit does not have its counters");
+	count = r->next_counter;
 	r->next_counter += limit->counters.count;
-	for (uint32_t i = 0; i < limit->counters.count; i++)
+	if (!sound_variants(r, limit, &r->next_counter))
+		return false;
+	count = r->next_counter - count;
+	for (uint32_t i = 0; i < count; i++)
 		if (counters[i].limit != number || !check_what(&counters[i]) ||
 		    !sound_shown(r, counters[i].name) || !sound_shown(r, counters[i].zone) ||
 		    !sound_shown(r, counters[i].written) ||
@@ -185,7 +193,8 @@ static bool check_limit(struct sound *r, uint32_t number)
 		return false;
 	if (limit->mode > IMAGE_DISABLED || limit->missing > IMAGE_MISSING_ANONYMOUS ||
 	    limit->cost > ALGO_BURST_MAX || limit->respond >= image->responds.count ||
-	    limit->count > IMAGE_COUNT_SUCCESSES || limit->on_full > TABLE_DENY || limit->quota > 8)
+	    !sound_who(r, limit->who) || limit->plan_in_key > 1 || limit->count > IMAGE_COUNT_SUCCESSES ||
+	    limit->on_full > TABLE_DENY || limit->quota > 8)
 		return sound_refuse(r, "a limit is damaged");
 	if (!check_failures(r, limit))
 		return false;
@@ -326,10 +335,11 @@ bool image_check(const void *bytes, size_t size, char *why, size_t why_size)
 				    IMAGE_LAYOUT);
 	if (image->size != size || size % 8 != 0)
 		return sound_refuse(&r, "it is %zu bytes long and says %u", size, image->size);
-	return check_clauses(&r) && check_limits(&r) && check_exceptions(&r, image->exempt) &&
-	       check_exceptions(&r, image->deny) && check_candidates(&r, image->always) &&
-	       check_candidates(&r, image->candidates) && check_hosts(&r) && check_trie(&r, image->folded) &&
-	       check_trie(&r, image->exact) && check_rest(&r) &&
+	return sound_plans(&r) && check_clauses(&r) && check_limits(&r) &&
+	       check_exceptions(&r, image->exempt) && check_exceptions(&r, image->deny) &&
+	       check_candidates(&r, image->always) && check_candidates(&r, image->candidates) &&
+	       check_hosts(&r) && check_trie(&r, image->folded) && check_trie(&r, image->exact) &&
+	       sound_clients(&r) && check_rest(&r) &&
 	       (r.next_candidate == image->candidates.count || sound_refuse(&r, "a candidate is in no list"));
 }
 

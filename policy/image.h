@@ -213,6 +213,7 @@ struct image_plan {
 #define IMAGE_WHO_IDENTIFIED UINT64_C(2)
 #define IMAGE_WHO_PLAN(n)    (UINT64_C(4) << (n)) /* index into image.plans */
 #define IMAGE_PLANS_MAX	     60u
+#define IMAGE_AUDIENCES_MAX  16u
 #define IMAGE_PLAN_NONE	     UINT32_MAX
 
 /* An amount that a request, or the answer to it, says. */

@@ -43,7 +43,7 @@ static void append_items(struct load *load, struct node *into, const struct node
 /* Words whose values are put together rather than said twice. */
 static bool joins(struct text word)
 {
-	static const char *const words[] = {"limits", "clients", "networks", "exempt", "deny"};
+	static const char *const words[] = {"limits", "plans", "clients", "networks", "exempt", "deny"};
 	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
 		if (text_equal(word, text_of(words[i])))
 			return true;

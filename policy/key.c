@@ -20,10 +20,18 @@ struct key {
 	bool failed;
 };
 
-static bool can_be_missing(uint32_t kind)
+enum { NAMED = 1, CAN_MISS = 2 };
+static const uint8_t traits[] = {
+	[IMAGE_KEY_HEADER] = NAMED | CAN_MISS, [IMAGE_KEY_COOKIE] = NAMED | CAN_MISS,
+	[IMAGE_KEY_QUERY] = NAMED | CAN_MISS,  [IMAGE_KEY_VAR] = NAMED | CAN_MISS,
+	[IMAGE_KEY_API_KEY] = CAN_MISS,	       [IMAGE_KEY_USER] = CAN_MISS,
+	[IMAGE_KEY_JWT] = NAMED | CAN_MISS,    [IMAGE_KEY_SESSION] = CAN_MISS,
+	[IMAGE_KEY_BODY] = NAMED | CAN_MISS,
+};
+
+static bool has(uint32_t kind, unsigned trait)
 {
-	return kind == IMAGE_KEY_HEADER || kind == IMAGE_KEY_COOKIE || kind == IMAGE_KEY_QUERY ||
-	       kind == IMAGE_KEY_VAR;
+	return kind < sizeof traits && traits[kind] & trait;
 }
 
 /* "24" or "24/56" behind "ip/". */
@@ -55,9 +63,8 @@ static bool name_byte(uint32_t kind, char c)
 	return (unsigned char)c > ' ' && c != 0x7f && !strchr("&=#|", c);
 }
 
-/* The name behind "header." and its like. */
-static bool read_name(struct load *load, uint32_t kind, struct text word, struct model_mark mark,
-		      struct text *out)
+bool key_name_read(struct load *load, uint32_t kind, struct text word, struct model_mark mark,
+		   struct text *out)
 {
 	const char *dot = memchr(word.data, '.', word.size);
 	struct text name = {dot + 1, word.size - (size_t)(dot + 1 - word.data)};
@@ -96,6 +103,26 @@ static bool complain(struct load *load, struct text word, struct model_mark mark
 	return true;
 }
 
+/* Does the policy say what this part needs to be known by? Without it nobody would ever have one. */
+static bool known_by(struct load *load, uint32_t kind, struct text word, struct model_mark mark)
+{
+	if ((kind == IMAGE_KEY_API_KEY || (kind == IMAGE_KEY_USER && !load->says.jwt)) &&
+	    !load->says.api_keys)
+		diag_error(load, mark, "'%.*s' needs %s: add clients: {api_keys: {}}", SHOW(word),
+			   kind == IMAGE_KEY_USER ? "API keys, or tokens" : "API keys");
+	else if (kind == IMAGE_KEY_JWT && !load->says.jwt)
+		diag_error(load, mark,
+			   "'%.*s' needs tokens: add clients: {jwt: {jwks_file: keys.json, algorithms: "
+			   "[RS256]}}",
+			   SHOW(word));
+	else if (kind == IMAGE_KEY_SESSION && !load->says.session)
+		diag_error(load, mark, "'%.*s' needs a session: add clients: {session: cookie.NAME}",
+			   SHOW(word));
+	else
+		return true;
+	return false;
+}
+
 static bool read_word(struct load *load, struct text word, struct model_mark mark, struct key *key)
 {
 	struct image_key_part part = {.alternative = key->ordinal};
@@ -118,7 +145,11 @@ static bool read_word(struct load *load, struct text word, struct model_mark mar
 		return false;
 	}
 	part.kind = (uint32_t)kind;
-	if (can_be_missing(part.kind) && !read_name(load, part.kind, word, mark, &name))
+	if (has(part.kind, NAMED) && !key_name_read(load, part.kind, word, mark, &name))
+		return false;
+	if (part.kind == IMAGE_KEY_API_KEY && word.size > strlen("api-key."))
+		name = (struct text){word.data + strlen("api-key."), word.size - strlen("api-key.")};
+	if (!known_by(load, part.kind, word, mark))
 		return false;
 	for (size_t i = 0; i < key->count; i++)
 		if (key->parts[i].kind == part.kind && text_equal(key->names[i], name) &&
@@ -134,7 +165,7 @@ static bool read_word(struct load *load, struct text word, struct model_mark mar
 	key->names[key->count++] = name;
 
 	/* the text as it is hashed into the counter's identity: spelling variants of one key must not differ */
-	if (can_be_missing(part.kind)) {
+	if (has(part.kind, NAMED)) {
 		const char *dot = memchr(word.data, '.', word.size);
 		word = arena_format(&load->arena, "%.*s%.*s", (int)(dot + 1 - word.data), word.data,
 				    (int)name.size, name.data);
@@ -184,7 +215,7 @@ static void read_item(struct load *load, const struct node *item, void *context)
 			key->failed = true;
 			return;
 		}
-		missing = can_be_missing(key->parts[key->count - 1].kind);
+		missing = has(key->parts[key->count - 1].kind, CAN_MISS);
 		last = word;
 		if (bar && !value_trim(rest).size) {
 			diag_error(load, item->mark, "nothing stands on one side of a '|'");
@@ -250,4 +281,6 @@ void key_read(struct load *load, const struct node *node, const struct node *mis
 				  ? arena_format(&load->arena, "[%.*s]", (int)key->text.size, key->text.data)
 				  : key->text;
 	limit->shared = key->count == 1 && key->parts[0].kind == IMAGE_KEY_SITE;
+	for (size_t i = 0; i < key->count; i++)
+		limit->needs_body |= key->parts[i].kind == IMAGE_KEY_BODY;
 }

@@ -46,6 +46,7 @@ void limit_read(struct load *load, const struct node *name, const struct node *v
 	struct node section = {.kind = NODE_MAP, .mark = value->mark, .pairs = &bare, .count = 1};
 	const struct node *word;
 	size_t errors = load->diag.errors;
+	struct text who;
 	int number;
 
 	*limit = (struct model_limit){
@@ -73,10 +74,12 @@ void limit_read(struct load *load, const struct node *name, const struct node *v
 	limit->match_text = match_text(load, limit->clauses, limit->clause_count);
 	key_read(load, yaml_get(&section, "key"), yaml_get(&section, "missing"), limit);
 	cost_read(load, yaml_get(&section, "cost"), yaml_get(&section, "overdraw"), limit);
-	numbers_read(load, &section, words_known, limit);
+	numbers_read(load, &section, NULL, words_known, limit);
 	if ((word = yaml_get(&section, "count_denied")))
 		value_flag(load, word, "count_denied", &limit->count_denied);
 	failures_read(load, yaml_get(&section, "count"), yaml_get(&section, "failure"), limit);
+	if ((word = yaml_get(&section, "for")))
+		who_read(load, word, &limit->who, &who);
 	cost_check(load, limit);
 	if ((word = yaml_get(&section, "on_full")) && words_value(load, word, "on_full", &number))
 		limit->on_full = (uint32_t)number;
@@ -87,6 +90,8 @@ void limit_read(struct load *load, const struct node *name, const struct node *v
 	respond_read(load, yaml_get(&section, "respond"),
 		     arena_format(&load->arena, "'respond' of %s", where.data).data, &limit->respond);
 	limit->preflight_exempt = preflight_exempt(limit);
+	if (load->diag.errors == errors)
+		variants_read(load, &section, limit);
 }
 
 void limits_read(struct load *load, const struct node *node)

@@ -8,6 +8,7 @@
 
 #include "policy/include.h"
 #include "policy/sections.h"
+#include "policy/words.h"
 
 void load_hash(struct load *load, struct text bytes)
 {
@@ -58,6 +59,7 @@ static void run(struct load *load)
 	const struct policy_options *options = load->options;
 	struct model *model = &load->model;
 	struct node root = {.kind = NODE_MAP}, to;
+	int number;
 
 	const struct source *source = source_read(load, name_of(options), text_of(options->text), NULL,
 						  (struct model_mark){0});
@@ -71,10 +73,14 @@ static void run(struct load *load)
 					       .headers = IMAGE_HEADERS_X_RATELIMIT | IMAGE_HEADERS_RATELIMIT,
 					       .body = IMAGE_BODY_JSON,
 					       .cors_mirror = true};
+	plans_read(load, yaml_get(&root, "plans"));
 	clients_read(load, yaml_get(&root, "clients"));
+	if (yaml_get(&root, "privacy") && words_value(load, yaml_get(&root, "privacy"), "privacy", &number))
+		model->clients.privacy_hash = number;
 	gateway_read(load, yaml_get(&root, "gateway"), options->to ? &to : NULL);
 	respond_read(load, yaml_get(&root, "respond"), "'respond'", &load->respond);
 	limits_read(load, yaml_get(&root, "limits"));
+	plans_check(load);
 	warn_limits(load);
 	model->source_hash = load->hash;
 }

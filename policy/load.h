@@ -12,6 +12,7 @@
 #define WEIR_POLICY_LOAD_H
 
 #include <glob.h>
+#include <stdint.h>
 
 #include "policy/diag.h"
 #include "policy/model.h"
@@ -23,6 +24,15 @@ struct named_networks { /* an entry of clients.networks */
 	struct text name;
 	struct network *networks;
 	size_t count;
+};
+
+struct named_plan { /* an entry of plans */
+	struct text name;
+	struct model_mark mark;
+	const struct pair **says; /* limits and what it says of them, sorted by name */
+	size_t count;
+	size_t like;	/* index; SIZE_MAX: none */
+	bool unlimited; /* as a whole */
 };
 
 struct page { /* a file of `body: {file:}`, read once however many limits name it */
@@ -49,6 +59,11 @@ struct load {
 
 	struct named_networks *networks;
 	size_t network_count;
+	struct named_plan *plans; /* numbered as model.plans */
+	size_t plan_count;
+	struct {
+		bool api_keys, jwt, session;
+	} says; /* which of these sections there are, be they wrong */
 	struct page *pages;
 	size_t page_count, page_capacity;
 	struct model_respond respond; /* the file's own: what limits begin with */

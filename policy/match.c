@@ -71,6 +71,11 @@ static bool path_holds(const struct image *image, const struct image_path *path,
 	return path->rest || path_ended(&walk);
 }
 
+static uint64_t who_is(const struct image_subject *subject)
+{
+	return subject->who ? subject->who : IMAGE_WHO_ANONYMOUS;
+}
+
 /* All but the path and the nots. */
 static bool conditions_hold(const struct image *image, const struct image_clause *clause,
 			    const struct image_subject *subject, bool doubt)
@@ -78,6 +83,8 @@ static bool conditions_hold(const struct image *image, const struct image_clause
 	const struct image_header_test *tests = image_at(image, clause->headers.offset);
 
 	if (!(clause->methods & subject->method))
+		return false;
+	if (clause->who && !(clause->who & who_is(subject)))
 		return false;
 	if (clause->has & IMAGE_HAS_HOST && !host_holds(image, clause, subject->host))
 		return false;
@@ -120,6 +127,16 @@ bool image_clause_holds(const struct image *image, const struct image_clause *cl
 	return holds(image, clause, subject, false, true);
 }
 
+static bool is_one_of(const struct image *image, struct image_span keys, struct text api_key)
+{
+	const struct image_text *names = image_at(image, keys.offset);
+
+	for (uint32_t i = 0; api_key.size && i < keys.count; i++)
+		if (text_equal(image_text(image, names[i]), api_key))
+			return true;
+	return false;
+}
+
 const struct image_exception *image_exception(const struct image *image, struct image_span list,
 					      const struct image_subject *subject, int64_t wall)
 {
@@ -136,6 +153,8 @@ const struct image_exception *image_exception(const struct image *image, struct 
 		if (e->networks.count > 0 &&
 		    !(subject->has_client && networks_contain(image_at(image, e->networks.offset),
 							      e->networks.count, &subject->client)))
+			continue;
+		if (e->keys.count > 0 && !is_one_of(image, e->keys, subject->api_key))
 			continue;
 		for (uint32_t k = 0; k < e->clauses.count && !any; k++)
 			any = holds(image, &clauses[k], subject, false, deny);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* match_words: the long form of a match, {host:, path:, method:, ip:, header.NAME:, not:}. A list of values
+/* match_words: the long form of a match, {host:, path:, method:, ip:, header.NAME:, for:, not:}. A list of values
  * means any of them: the clause is repeated for each, since a clause of the model has one host, one path and
  * one value per header. */
 #include <stdio.h>
@@ -218,6 +218,11 @@ static void read_single(struct load *load, const struct node *node, struct claus
 		networks_read(load, word, "ip", &base->networks, &base->network_count);
 		base->text = join_text(load, base->text, "ip",
 				       networks_text(load, base->networks, base->network_count));
+	}
+	if ((word = yaml_get(node, "for"))) {
+		struct text who = {"", 0};
+		who_read(load, word, &base->who, &who);
+		base->text = join_text(load, base->text, "for", who);
 	}
 	if ((word = yaml_get(node, "not"))) {
 		if (out->inside_not)

@@ -19,6 +19,8 @@ static void warn_numbers(struct numbers *n, const struct model_rate *rate)
 {
 	uint32_t most = model_capacity(&rate->numbers);
 
+	if (numbers_inherited(n, n->rate)) /* said of the base */
+		return;
 	if (n->limit->cost > most && rate->count > 0)
 		diag_warning(n->load, rate->mark, "a cost of %u can never fit: at most %u pass at once",
 			     n->limit->cost, most);
@@ -86,7 +88,7 @@ static void check_words(struct numbers *n)
 	};
 
 	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-		if (!words[i].node)
+		if (!words[i].node || numbers_inherited(n, words[i].node))
 			continue;
 		if (several && words[i].kind != ALGO_FIXED_WINDOW)
 			diag_error(load, words[i].node->mark,
@@ -124,7 +126,7 @@ static void check_rateless(struct numbers *n, const struct node *node)
 		if ((word = yaml_get(node, words[i])))
 			diag_error(n->load, word->mark, "'%s' is for a rate, and this limit has none",
 				   words[i]);
-	if (n->concurrent)
+	if (n->concurrent || n->base)
 		return;
 	if (n->queue)
 		diag_error(n->load, n->queue->mark, "'queue' is for a leaky-bucket, or for 'concurrent'");
@@ -133,6 +135,19 @@ static void check_rateless(struct numbers *n, const struct node *node)
 	if (!n->total && (word = yaml_get(node, "on_full")))
 		diag_error(n->load, word->mark,
 			   "'on_full' is for what is counted; 'bandwidth' keeps nothing in the table");
+}
+
+/* What the base says for a single rate does not hold for several. */
+static void drop_singles(struct numbers *n)
+{
+	const struct node **singles[] = {&n->burst, &n->at_once, n->concurrent ? NULL : &n->queue,
+					 n->concurrent ? NULL : &n->wait};
+
+	if (n->rate->kind != NODE_LIST || n->rate->count < 2)
+		return;
+	for (size_t i = 0; i < sizeof singles / sizeof *singles; i++)
+		if (singles[i] && numbers_inherited(n, *singles[i]))
+			*singles[i] = NULL;
 }
 
 static void read_rates(struct numbers *n)
@@ -144,26 +159,36 @@ static void read_rates(struct numbers *n)
 		return;
 	if (n->align)
 		numbers_align_read(n);
+	drop_singles(n);
 	value_each(load, n->rate, "rate", read_rate, n);
 	if (n->limit->rate_count && load->diag.errors == errors)
 		check_words(n);
 }
 
-void numbers_read(struct load *load, const struct node *node, bool complain, struct model_limit *limit)
+static const struct node *word_of(const struct node *node, const struct node *base, const char *word)
+{
+	const struct node *said = yaml_get(node, word);
+
+	return said || !base ? said : yaml_get(base, word);
+}
+
+void numbers_read(struct load *load, const struct node *node, const struct node *base, bool complain,
+		  struct model_limit *limit)
 {
 	struct numbers n = {
 		.load = load,
 		.limit = limit,
-		.rate = yaml_get(node, "rate"),
-		.algorithm = yaml_get(node, "algorithm"),
-		.burst = yaml_get(node, "burst"),
-		.queue = yaml_get(node, "queue"),
-		.at_once = yaml_get(node, "at_once"),
-		.wait = yaml_get(node, "wait"),
-		.align = yaml_get(node, "align"),
-		.concurrent = yaml_get(node, "concurrent"),
-		.bandwidth = yaml_get(node, "bandwidth"),
-		.total = yaml_get(node, "total"),
+		.base = base,
+		.rate = word_of(node, base, "rate"),
+		.algorithm = word_of(node, base, "algorithm"),
+		.burst = word_of(node, base, "burst"),
+		.queue = word_of(node, base, "queue"),
+		.at_once = word_of(node, base, "at_once"),
+		.wait = word_of(node, base, "wait"),
+		.align = word_of(node, base, "align"),
+		.concurrent = word_of(node, base, "concurrent"),
+		.bandwidth = word_of(node, base, "bandwidth"),
+		.total = word_of(node, base, "total"),
 		.words_known = complain,
 		.alignment = -1,
 	};
@@ -184,7 +209,7 @@ void numbers_read(struct load *load, const struct node *node, bool complain, str
 		numbers_concurrent_read(&n);
 	if (n.bandwidth || n.total)
 		numbers_pace_read(&n);
-	if (n.concurrent && cost_matters(limit))
+	if (n.concurrent && cost_matters(limit) && !numbers_inherited(&n, n.concurrent))
 		diag_error(load, n.concurrent->mark,
 			   "a request takes one place in flight, whatever it costs; make two limits of "
 			   "'concurrent' and of the rate");

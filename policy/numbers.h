@@ -9,6 +9,8 @@
 struct numbers {
 	struct load *load;
 	struct model_limit *limit;
+	const struct node *
+		base; /* NULL; or the limit that these numbers take the place of: what they do not say is its */
 	/* the words of the limit; NULL where one is not said */
 	const struct node *rate, *algorithm, *burst, *queue, *at_once, *wait, *align;
 	const struct node *concurrent, *bandwidth, *total;
@@ -19,6 +21,15 @@ struct numbers {
 	uint64_t clocks[2];	     /* of the zone */
 	bool kinds[ALGO_KIND_COUNT]; /* that occur */
 };
+
+/* Does it hold from the base? Then it gives way where it does not go with the rest. */
+static inline bool numbers_inherited(const struct numbers *numbers, const struct node *word)
+{
+	for (size_t i = 0; word && numbers->base && i < numbers->base->count; i++)
+		if (word == &numbers->base->pairs[i].value)
+			return true;
+	return false;
+}
 
 /* alignment, zone and clocks, from `align`. */
 void numbers_align_read(struct numbers *numbers);

@@ -58,7 +58,7 @@ bool numbers_align(struct numbers *n, const struct rate *rate, enum algo_align *
 		bool hour = rate->unit == RATE_HOUR && n->zone.size > 0;
 		*out = hour ? ALGO_CALENDAR_HOUR : calendars[rate->unit];
 	} else {
-		diag_error(n->load, n->align->mark,
+		diag_error(n->load, numbers_inherited(n, n->align) ? n->rate->mark : n->align->mark,
 			   "a calendar has single hours, days, weeks, months and years; for this rate say "
 			   "align: clock");
 		return false;

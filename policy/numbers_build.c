@@ -52,7 +52,9 @@ static bool read_queue(struct numbers *n, const char *what, uint32_t *queue, uin
 	if (n->queue)
 		value_number(load, n->queue, "queue", 0, ALGO_BURST_MAX - 1, queue);
 	if (n->at_once && value_number(load, n->at_once, "at_once", 0, ALGO_BURST_MAX - 1, at_once) &&
-	    *at_once > *queue && load->diag.errors == errors) {
+	    *at_once > *queue && load->diag.errors == errors && numbers_inherited(n, n->at_once)) {
+		*at_once = *queue;
+	} else if (*at_once > *queue && load->diag.errors == errors) {
 		diag_error(load, n->at_once->mark, "'at_once' is a part of the queue, at most %u here",
 			   *queue);
 		*at_once = 0;

@@ -37,9 +37,12 @@ void numbers_concurrent_read(struct numbers *n)
 		value_number(load, n->queue, "queue", 0, ALGO_LOG_MAX, &out.queue);
 	if (n->wait && value_duration(load, n->wait, "wait", &wait_ns) && wait_ns > IMAGE_WAIT_MAX)
 		diag_error(load, n->wait->mark, "nobody waits longer than an hour for a place in flight");
-	if (load->diag.errors == errors && n->words_known && n->wait && out.queue == 0)
+	if (load->diag.errors == errors && n->words_known && n->wait && out.queue == 0 &&
+	    !numbers_inherited(n, n->wait))
 		diag_error(load, n->wait->mark,
 			   "'wait' is for those in a queue, and nobody may wait; say queue: 10 too");
+	if (out.count == 0 && numbers_inherited(n, n->queue))
+		out.queue = 0;
 	if (load->diag.errors == errors && n->queue && out.queue > 0 && out.count == 0)
 		diag_error(load, n->queue->mark,
 			   "with 'concurrent: 0' nobody ever gets a place; leave the queue out");

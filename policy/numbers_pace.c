@@ -60,7 +60,8 @@ void numbers_pace_read(struct numbers *n)
 		limit->rates[limit->rate_count++] = each;
 	}
 	if (limit->rate_count > 1 && n->bandwidth && n->total && each.mark.file && all.mark.file &&
-	    all.bytes_per_s < each.bytes_per_s)
+	    all.bytes_per_s < each.bytes_per_s &&
+	    !(numbers_inherited(n, n->bandwidth) && numbers_inherited(n, n->total)))
 		diag_warning(n->load, all.mark,
 			     "'bandwidth' is more than 'total', which holds for a single response too: it "
 			     "never acts");

@@ -83,10 +83,19 @@ static json_t *type_of(const struct word *word)
 		all = one_or_list(one);
 		json_decref(one);
 		return all;
+	case TYPE_PLANS: /* a plan's words are names of limits, and `like` */
+		one = json_pack("{s:[{s:s}, {s:s, s:{s:s}}, o]}", "anyOf", "type", "string", "type", "array",
+				"items", "type", "string", section_reference(word->child));
+		all = json_pack("{s:[{s:[s, n]}, {s:s, s:{s:{s:s}}, s:o}]}", "anyOf", "enum", "unlimited",
+				"type", "object", "properties", "like", "type", "string",
+				"additionalProperties", one);
+		return json_pack("{s:s, s:o}", "type", "object", "additionalProperties", all);
 	case TYPE_CHOICE:
-		return values_of(word->name);
+	case TYPE_WHERE:
+		return values_of(words_values_of(word));
 	case TYPE_CHOICES:
-		one = values_of(word->name);
+	case TYPE_WHERES:
+		one = values_of(words_values_of(word));
 		all = one_or_list(one);
 		json_decref(one);
 		return all;

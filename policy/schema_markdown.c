@@ -28,6 +28,15 @@ static const struct {
 		 "Where the client's address comes from. The address decides who is limited, so only "
 		 "proxies that are named may say it."},
 	[SECTION_NETWORK] = {"Inside clients.networks", "Each network is a list, or a file."},
+	[SECTION_API_KEYS] =
+		{"Inside clients.api_keys",
+		 "API keys, as `weir keys` hands them out. `api_keys: {}` takes everything as it "
+		 "is by default."},
+	[SECTION_JWT] = {"Inside clients.jwt", "Tokens, and whose word counts. `algorithms` is needed, and "
+					       "`jwks_file` or, for HS256, `secret_file`."},
+	[SECTION_PLAN] = {"Inside clients.plan", "Who has which of the `plans`."},
+	[SECTION_NUMBERS] = {"Inside a plan", "What a plan says of one limit: a rate, a list of rates, "
+					      "`unlimited`, `never`, or a section of these words."},
 	[SECTION_EXCEPTION] = {"Inside exempt and deny",
 			       "The entries of `clients.exempt`, `clients.deny` and a limit's `exempt`. All "
 			       "conditions of an entry must hold. "
@@ -59,8 +68,9 @@ static void write_word(const struct word *word, void *context)
 	if (*word->fallback)
 		fprintf(out, " · default: %s", word->fallback);
 	fprintf(out, "\n\n%s\n\n", word->help);
-	if (word->type == TYPE_CHOICE || word->type == TYPE_CHOICES || word->type == TYPE_BODY)
-		write_values(out, word->name);
+	if (word->type == TYPE_CHOICE || word->type == TYPE_CHOICES || word->type == TYPE_BODY ||
+	    word->type == TYPE_WHERE || word->type == TYPE_WHERES)
+		write_values(out, words_values_of(word));
 	fprintf(out, "```yaml\n%s```\n\n", word->example);
 }
 

@@ -37,13 +37,44 @@ bool match_methods_read(struct load *load, const struct node *node, struct text 
 /* The texts of clauses as one: "a or b". */
 struct text match_text(struct load *load, const struct model_clause *clauses, size_t count);
 
+/* Everything of `plans` but its numbers: load->plans and model.plans. Before all others, which may name them. */
+void plans_read(struct load *load, const struct node *node);
+/* What the plan says of that limit itself, or one that it is like; NULL: nothing. *unlimited: it is so as a whole. */
+const struct node *plan_says(const struct load *load, size_t plan, struct text limit, bool *unlimited);
+/* Does every limit that a plan names exist? After all limits. */
+void plans_check(struct load *load);
+/* The number of the plan of that name; false after a finding. */
+bool plan_read(struct load *load, struct text name, struct model_mark mark, uint32_t *out);
+/* variants and plan_in_key of a limit whose own numbers are known and good; `section` is the limit's. */
+void variants_read(struct load *load, const struct node *section, struct model_limit *limit);
+
+/* clients.api_keys, jwt, session and plan, each if it is said. */
+void api_keys_read(struct load *load, const struct node *node);
+void jwt_read(struct load *load, const struct node *node);
+void session_read(struct load *load, const struct node *node);
+void plan_from_read(struct load *load, const struct node *node);
+/* Where something is said: the values of word_values' word `of`, one or a list; `what` as messages call it. */
+void where_read(struct load *load, const struct node *node, const char *of, const char *what,
+		struct model_where **out, size_t *count);
+/* A file beside the policy that doors open: an absolute path. */
+bool door_file_read(struct load *load, const char *from, struct text path, struct model_mark mark,
+		    struct text *out);
+
+/* The mask of `for`: anonymous, identified, plan NAME, or a list. Adds to *text what was said, "anonymous or plan pro". */
+void who_read(struct load *load, const struct node *node, uint64_t *who, struct text *text);
+
+/* The name behind the dot of "header.NAME" and its like, as a part of that kind (enum image_key_kind) takes it. */
+bool key_name_read(struct load *load, uint32_t kind, struct text word, struct model_mark mark,
+		   struct text *out);
 /* key, key_names, key_count, key_text, missing and shared of a limit. */
 void key_read(struct load *load, const struct node *key, const struct node *missing,
 	      struct model_limit *limit);
 
 /* rates of a limit, from its rate, algorithm, burst, queue, at_once, wait, align, concurrent, bandwidth and total.
- * `limit->cost` is known. `complain`: a missing rate is a finding (not where a misspelt word already is). */
-void numbers_read(struct load *load, const struct node *node, bool complain, struct model_limit *limit);
+ * `limit->cost` is known. `complain`: a missing rate is a finding (not where a misspelt word already is). `base` (may be
+ * NULL): a section whose numbers are good; what `node` does not say holds from there, where it goes with the rest. */
+void numbers_read(struct load *load, const struct node *node, const struct node *base, bool complain,
+		  struct model_limit *limit);
 
 /* count, failures and failure_count of a limit. Its rates and count_denied are known. */
 void failures_read(struct load *load, const struct node *count, const struct node *failure,

@@ -25,6 +25,15 @@ bool sound_within(struct sound *r, struct image_span span, struct image_span who
 bool sound_text(struct sound *r, struct image_text text);
 /* Texts that reach logs, terminals and header lines carry no control characters. */
 bool sound_shown(struct sound *r, struct image_text shown);
+/* A span of texts to be shown, at most `max`. */
+bool sound_texts(struct sound *r, struct image_span span, uint32_t max, const char *what);
+/* Names of image.plans; before everything that counts on their number. */
+bool sound_plans(struct sound *r);
+bool sound_clients(struct sound *r);
+/* Does a mask of IMAGE_WHO_* name only plans that there are? */
+bool sound_who(const struct sound *r, uint64_t who);
+/* What plans make of a limit: their counters follow its own, one behind the other, from index *next, which moves on. */
+bool sound_variants(struct sound *r, const struct image_limit *limit, uint32_t *next);
 /* In order, none touching another. */
 bool sound_networks(struct sound *r, struct image_span span);
 

@@ -8,7 +8,8 @@
 #include "policy/load.h"
 #include "policy/suggest.h"
 
-static const struct word *const tables[] = {words_file, words_clients, words_limit, words_cost, words_answer};
+static const struct word *const tables[] = {words_file, words_clients, words_people, words_limit,
+					    words_cost, words_answer};
 
 /* What a section looks like, for who wrote something else in its place. */
 static const char *const looks[SECTION_COUNT] = {
@@ -18,6 +19,10 @@ static const char *const looks[SECTION_COUNT] = {
 	[SECTION_CLIENTS] = "{exempt: [{match: GET /healthz}]}",
 	[SECTION_ADDRESS] = "{from: x-forwarded-for, trusted: [10.0.0.0/8]}",
 	[SECTION_NETWORK] = "{file: partners.txt}",
+	[SECTION_API_KEYS] = "{from: [header.x-api-key, bearer]}",
+	[SECTION_JWT] = "{jwks_file: keys.json, algorithms: [RS256]}",
+	[SECTION_PLAN] = "{from: [api-key], none: guest}",
+	[SECTION_NUMBERS] = "{rate: 100/min, burst: 20}",
 	[SECTION_EXCEPTION] = "{ip: 10.0.0.0/8, reason: ours}",
 	[SECTION_LIMIT] = "{rate: 50/s}",
 	[SECTION_MATCH] = "{path: /api/*}",
@@ -35,6 +40,16 @@ static const char *const wheres[] = {
 const char *words_where(enum word_section section)
 {
 	return wheres[section];
+}
+
+const char *words_values_of(const struct word *word)
+{
+	if (strcmp(word->name, "from") != 0)
+		return word->name;
+	return word->section == SECTION_API_KEYS ? "api_keys.from"
+	       : word->section == SECTION_JWT	 ? "jwt.from"
+	       : word->section == SECTION_PLAN	 ? "plan.from"
+						 : word->name;
 }
 
 void words_each(enum word_section section, void (*visit)(const struct word *word, void *context),
@@ -96,11 +111,11 @@ static bool takes_list(enum word_section section, struct text name)
 {
 	const struct word *word = words_find(section, name);
 
-	return word &&
-	       (word->type == TYPE_STATUSES || word->type == TYPE_CHOICES || word->type == TYPE_RATE ||
-		word->type == TYPE_KEY || word->type == TYPE_LISTEN || word->type == TYPE_ADDRESSES ||
-		/* a header's value can have a comma in it */
-		(word->type == TYPE_TEXTS && !strchr(word->name, '.')));
+	return word && (word->type == TYPE_STATUSES || word->type == TYPE_CHOICES ||
+			word->type == TYPE_RATE || word->type == TYPE_KEY || word->type == TYPE_WHERES ||
+			word->type == TYPE_LISTEN || word->type == TYPE_ADDRESSES ||
+			/* a header's value can have a comma in it */
+			(word->type == TYPE_TEXTS && !strchr(word->name, '.')));
 }
 
 static bool left_over(const struct node *map, size_t at, enum word_section section)

@@ -16,6 +16,10 @@
 	X(CLIENTS, "clients")                                                                                \
 	X(ADDRESS, "clients.address")                                                                        \
 	X(NETWORK, "clients.networks")                                                                       \
+	X(API_KEYS, "clients.api_keys")                                                                      \
+	X(JWT, "clients.jwt")                                                                                \
+	X(PLAN, "clients.plan")                                                                              \
+	X(NUMBERS, "plans")                                                                                  \
 	X(EXCEPTION, "exempt and deny")                                                                      \
 	X(LIMIT, "limits")                                                                                   \
 	X(MATCH, "match")                                                                                    \
@@ -38,6 +42,9 @@ enum word_section {
 	X(CHOICES, "one or a list of its values", "")                                                        \
 	X(BODY, "one of its values, or a file", "")                                                          \
 	X(LIMITS, "limits by name", "")                                                                      \
+	X(PLANS, "plans by name", "")                                                                        \
+	X(WHERE, "where it is said", "")                                                                     \
+	X(WHERES, "where it is said, or a list", "")                                                         \
 	X(NETWORKS, "lists by name", "")                                                                     \
 	X(CLAUSES, "pattern, conditions, or a list of them", "")                                             \
 	X(RATE, "rate, or a list of rates",                                                                  \
@@ -92,7 +99,7 @@ struct word_value {
 };
 
 /* The tables, each ended by an entry without a name. */
-extern const struct word words_file[], words_clients[], words_limit[], words_answer[];
+extern const struct word words_file[], words_clients[], words_people[], words_limit[], words_answer[];
 extern const struct word words_cost[];
 extern const struct word_value word_values[];
 
@@ -101,6 +108,8 @@ void words_each(enum word_section section, void (*visit)(const struct word *word
 		void *context);
 const struct word *words_find(enum word_section section, struct text name);
 const char *words_where(enum word_section section);
+/* What word_values calls the word whose values they are: its name, or "plan.from" where several sections have it. */
+const char *words_values_of(const struct word *word);
 
 /* Is `map` a mapping made of words of this section that are built? What is not is reported; `where` says in
  * whose section ("limit 'login'"). False only if it is no mapping: nothing can be read from it then. */

@@ -2,11 +2,6 @@
 /* words_clients: the words of `clients` and of the lists of exempt and denied. */
 #include "policy/words.h"
 
-#define LATER(section, name, help)                                                                           \
-	{                                                                                                    \
-		SECTION_##section, name, TYPE_TEXT, 0, "", help, NULL                                        \
-	}
-
 const struct word words_clients[] = {
 	{SECTION_CLIENTS, "address", TYPE_SECTION, SECTION_ADDRESS, "the peer's",
 	 "Where the client's address comes from when a proxy stands in front. Without it, everyone behind "
@@ -24,7 +19,8 @@ const struct word words_clients[] = {
 	 "    office: [198.51.100.0/24, '2001:db8:7::/48']\n"
 	 "  exempt: [{ip: office, reason: ours}]\n"},
 	{SECTION_CLIENTS, "exempt", TYPE_LIST, SECTION_EXCEPTION, "",
-	 "Requests that no limit applies to. Each entry says whom: an `ip`, a `match`, or both.",
+	 "Requests that no limit applies to. Each entry says whom: an `ip`, a `match`, a `key`, or several "
+	 "of them.",
 	 "clients:\n"
 	 "  exempt:\n"
 	 "    - {ip: 198.51.100.0/24, reason: our office}\n"
@@ -34,10 +30,37 @@ const struct word words_clients[] = {
 	 "clients:\n"
 	 "  deny:\n"
 	 "    - {ip: 203.0.113.7, reason: scraper, until: 2099-01-01}\n"},
-	LATER(CLIENTS, "api_keys", "where API keys are sent, and what an unknown one means"),
-	LATER(CLIENTS, "jwt", "how tokens are verified"),
-	LATER(CLIENTS, "session", "which cookie is the session"),
-	LATER(CLIENTS, "plan", "where a client's plan comes from"),
+	{SECTION_CLIENTS, "api_keys", TYPE_SECTION, SECTION_API_KEYS, "no API keys",
+	 "API keys that you hand out (`weir keys add`): where clients send them, and what a key means that "
+	 "nobody was given. A key is what `key: api-key` counts by.",
+	 "clients:\n"
+	 "  api_keys: {from: [header.x-api-key, bearer], unknown: ip}\n"
+	 "limits:\n"
+	 "  api: {match: /api/*, key: api-key | ip, rate: 600/min}\n"},
+	{SECTION_CLIENTS, "jwt", TYPE_SECTION, SECTION_JWT, "no tokens",
+	 "Tokens (JSON Web Tokens, RFC 7519) of your login: how they are verified. Nothing in a token is "
+	 "believed before.",
+	 "clients:\n"
+	 "  jwt: {jwks_file: keys.json, algorithms: [RS256], issuer: https://id.example}\n"
+	 "limits:\n"
+	 "  api: {match: /api/*, key: jwt.sub | ip, rate: 600/min}\n"},
+	{SECTION_CLIENTS, "session", TYPE_WHERE, 0, "no sessions",
+	 "Which cookie, or header, is the session that `key: session` counts by. It is shown nowhere, only a "
+	 "digest of it. A client can invent sessions: `weir check` asks for a limit by `ip` beside it.",
+	 "clients: {session: cookie.sid}\n"
+	 "limits:\n"
+	 "  edge: {rate: 50/s, burst: 100}\n"
+	 "  comments: {match: POST /comments, key: session, missing: ip, rate: 5/min}\n"},
+	{SECTION_CLIENTS, "plan", TYPE_SECTION, SECTION_PLAN, "the API key's plan",
+	 "Where a client's plan comes from, and which plan holds for who has none. See `plans`.",
+	 "clients:\n"
+	 "  api_keys: {}\n"
+	 "  plan: {from: [api-key], unknown: free, none: guest}\n"
+	 "plans:\n"
+	 "  guest: {hourly: 100/hour}\n"
+	 "  free: {}\n"
+	 "limits:\n"
+	 "  hourly: {key: api-key | ip, rate: 1000/hour}\n"},
 
 	{SECTION_ADDRESS, "from", TYPE_CHOICE, 0, "`peer`",
 	 "The one source of the address. Everything but `peer` is believed only when a trusted proxy sends "
@@ -77,6 +100,11 @@ const struct word words_clients[] = {
 	 "In `deny` only: close the connection without an answer.",
 	 "clients:\n"
 	 "  deny: [{ip: 203.0.113.7, close: yes}]\n"},
-	LATER(EXCEPTION, "key", "a named API key"),
+	{SECTION_EXCEPTION, "key", TYPE_TEXTS, 0, "whoever it is",
+	 "Whose requests: the name of an API key (`weir keys list`), or a list of names. Only a key that is "
+	 "known counts.",
+	 "clients:\n"
+	 "  api_keys: {}\n"
+	 "  exempt: [{key: acme, until: 2099-01-01, reason: migration}]\n"},
 	{0},
 };

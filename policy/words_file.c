@@ -40,12 +40,34 @@ const struct word words_file[] = {
 	 "an error. At most 1,000 "
 	 "files of 4 MiB.",
 	 "include: conf.d/*.yaml\n"},
-	LATER(FILE, "plans", "numbers that differ by who the client is"),
+	{SECTION_FILE, "plans", TYPE_PLANS, SECTION_NUMBERS, "",
+	 "Numbers that differ by who the client is. A plan has a name and says, for the limits whose numbers "
+	 "are others for it, which: a rate or a list of rates, or a section of the limit's own words for "
+	 "numbers; what that does not say is as in the limit. `unlimited` in place of the numbers: this "
+	 "limit does not "
+	 "hold for the plan. `never`: what the limit matches is refused to it. `like` takes over another "
+	 "plan, limit by limit, and what follows replaces it. A plan may be `unlimited` as a whole: that "
+	 "lifts rates, "
+	 "but not limits that count failures, `concurrent`, `bandwidth` and `total`, nor `deny`. Who has "
+	 "which plan `clients.plan` says. At most 60 plans.",
+	 "clients:\n"
+	 "  api_keys: {}\n"
+	 "  plan: {none: guest}\n"
+	 "plans:\n"
+	 "  guest: {hourly: 100/hour, export: never}\n"
+	 "  free: {hourly: 1000/hour, search: {rate: 10/min, burst: 3}}\n"
+	 "  pro: {like: free, hourly: 10000/hour, search: unlimited}\n"
+	 "  staff: unlimited\n"
+	 "limits:\n"
+	 "  hourly: {match: /api/*, key: api-key | ip, rate: 1000/hour}\n"
+	 "  search: {match: GET /api/search, key: api-key | ip, rate: 20/min}\n"
+	 "  export: {match: POST /api/export, key: api-key | ip, rate: 10/day}\n"},
+	{SECTION_FILE, "privacy", TYPE_CHOICE, 0, "names are kept",
+	 "What logs, lists of the busiest and the command line may say about clients.", "privacy: hash\n"},
 	LATER(FILE, "store", "counters shared by many machines"),
 	LATER(FILE, "alerts", "webhooks when a client keeps hitting its limit"),
 	LATER(FILE, "tests", "requests and expected answers, run by `weir check`"),
 	LATER(FILE, "doors", "settings of the other doors"),
-	LATER(FILE, "privacy", "what logs may say about clients"),
 
 	{SECTION_GATEWAY, "listen", TYPE_LISTEN, 0, "`8080`",
 	 "Where to listen: a port, an address and a port, or a list of them. A bare port listens on every "

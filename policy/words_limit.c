@@ -169,7 +169,13 @@ const struct word words_limit[] = {
 	LATER(LIMIT, "over", "an allowance over a quota, and notices"),
 	LATER(LIMIT, "store", "where the limit's counters are"),
 	LATER(LIMIT, "at", "which doors keep the limit"),
-	LATER(LIMIT, "for", "which clients it is for"),
+	{SECTION_LIMIT, "for", TYPE_TEXTS, 0, "everybody",
+	 "Which clients it is for, by who they are: `anonymous` (neither a known API key nor a verified token), "
+	 "`identified`, `plan NAME`, or a list of them.",
+	 "clients: {api_keys: {}}\n"
+	 "limits:\n"
+	 "  guests: {for: anonymous, rate: 20/s, burst: 40}\n"
+	 "  customers: {for: identified, key: api-key | ip, rate: 50/s, burst: 100}\n"},
 
 	{SECTION_MATCH, "path", TYPE_TEXTS, 0, "every path", "A path pattern, or a list of them.",
 	 "limits:\n"
@@ -195,6 +201,10 @@ const struct word words_limit[] = {
 	{SECTION_MATCH, "not", TYPE_CLAUSES, 0, "", "None of these may hold.",
 	 "limits:\n"
 	 "  api: {match: {path: /api/*, not: {path: /api/status}}, rate: 50/s, burst: 100}\n"},
-	LATER(MATCH, "for", "anonymous, identified, or a plan"),
+	{SECTION_MATCH, "for", TYPE_TEXTS, 0, "everybody",
+	 "Who sends it: `anonymous`, `identified`, `plan NAME`, or a list of them.",
+	 "clients: {api_keys: {}}\n"
+	 "limits:\n"
+	 "  search: {match: [{path: /search, for: anonymous}, /export], rate: 5/min}\n"},
 	{0},
 };

@@ -14,6 +14,38 @@ const struct word_value word_values[] = {
 	{"from", "header.NAME", IMAGE_FROM_HEADER, true,
 	 "one address in a header that the trusted proxy always sets, such as `header.cf-connecting-ip`"},
 
+	{"api_keys.from", "header.NAME", IMAGE_SAID_HEADER, true, "a request header"},
+	{"api_keys.from", "bearer", IMAGE_SAID_BEARER, true,
+	 "`Authorization: Bearer KEY`, with the scheme in any case"},
+	{"api_keys.from", "query.NAME", IMAGE_SAID_QUERY, true,
+	 "a parameter of the query string, which proxies and logs see"},
+	{"api_keys.from", "cookie.NAME", IMAGE_SAID_COOKIE, true, "a cookie"},
+	{"unknown", "ip", IMAGE_UNKNOWN_IP, true,
+	 "as if there were none: whoever invents keys is the address that they come from"},
+	{"unknown", "deny", IMAGE_UNKNOWN_DENY, true, "the request is refused with 401"},
+
+	{"jwt.from", "bearer", IMAGE_SAID_BEARER, true, "`Authorization: Bearer TOKEN`"},
+	{"jwt.from", "cookie.NAME", IMAGE_SAID_COOKIE, true, "a cookie"},
+	{"jwt.from", "header.NAME", IMAGE_SAID_HEADER, true, "a request header"},
+	{"algorithms", "RS256", IMAGE_JWT_RS256, true, "RSA, 2048 bits or more, with SHA-256"},
+	{"algorithms", "ES256", IMAGE_JWT_ES256, true, "ECDSA on the curve P-256, with SHA-256"},
+	{"algorithms", "EdDSA", IMAGE_JWT_EDDSA, true, "Ed25519"},
+	{"algorithms", "HS256", IMAGE_JWT_HS256, true,
+	 "HMAC with SHA-256: whoever can verify such a token can make one"},
+	{"invalid", "ip", IMAGE_UNKNOWN_IP, true, "as if there were none: the client is its address"},
+	{"invalid", "deny", IMAGE_UNKNOWN_DENY, true, "the request is refused with 401"},
+
+	{"session", "cookie.NAME", IMAGE_SAID_COOKIE, true, "a cookie"},
+	{"session", "header.NAME", IMAGE_SAID_HEADER, true, "a request header"},
+
+	{"plan.from", "api-key", IMAGE_SAID_KEY, true, "the plan in the API key's record"},
+	{"plan.from", "jwt.NAME", IMAGE_SAID_CLAIM, true, "a claim of the verified token"},
+	{"plan.from", "header.NAME", IMAGE_SAID_HEADER, true,
+	 "a request header, believed from `clients.address.trusted` only"},
+
+	{"privacy", "hash", 1, true,
+	 "no name of a client is kept or shown, neither its address nor its key: only digests"},
+
 	{"key", "ip", IMAGE_KEY_IP, true,
 	 "the client's address; IPv6 counts by prefix (`clients.ipv6_prefix`). `ip/24/56` counts IPv4 and "
 	 "IPv6 by other prefixes"},
@@ -29,12 +61,22 @@ const struct word_value word_values[] = {
 	 "nothing: one counter for everyone. Stands alone, or last as in `header.x-tenant | site`"},
 	{"key", "var.NAME", IMAGE_KEY_VAR, true,
 	 "a variable of the door, such as nginx's `$ssl_client_s_dn`; can be missing"},
-	{"key", "api-key", 0, false, "a known API key"},
-	{"key", "api-key.NAME", 0, false, "a field of the API key's record"},
-	{"key", "user", 0, false, "the owner of the API key, else the token's subject"},
-	{"key", "jwt.NAME", 0, false, "a claim of a verified token"},
-	{"key", "session", 0, false, "the session cookie"},
-	{"key", "body.NAME", 0, false, "a field of a form or JSON body"},
+	{"key", "api-key", IMAGE_KEY_API_KEY, true,
+	 "a known API key (`clients.api_keys`), whichever of its secrets was sent; can be missing"},
+	{"key", "api-key.owner", IMAGE_KEY_API_KEY, true, "the owner in its record; can be missing"},
+	{"key", "api-key.tenant", IMAGE_KEY_API_KEY, true, "the tenant in its record; can be missing"},
+	{"key", "api-key.plan", IMAGE_KEY_API_KEY, true, "the plan in its record; can be missing"},
+	{"key", "user", IMAGE_KEY_USER, true,
+	 "the owner of the known API key, else the subject (`sub`) of the verified token; can be missing"},
+	{"key", "jwt.NAME", IMAGE_KEY_JWT, true,
+	 "a claim of the verified token (`clients.jwt`), such as `jwt.sub`; `jwt.a.b` is b inside the claim "
+	 "a; "
+	 "can be missing"},
+	{"key", "session", IMAGE_KEY_SESSION, true, "the session (`clients.session`); can be missing"},
+	{"key", "body.NAME", IMAGE_KEY_BODY, true,
+	 "a field of a form or JSON body, in its first 16 KiB; without white space around it, in one "
+	 "spelling of "
+	 "upper and lower case; `body.a.b` is b inside the JSON object a; can be missing"},
 	{"key", "descriptor.NAME", 0, false, "an entry of a rate limit service's descriptor"},
 	{"key", "given", 0, false, "what the caller hands in"},
 
