@@ -11,7 +11,8 @@
 
 #include "algo/algo.h"
 
-#define GRANT_UNITS_MAX (ALGO_COUNT_MAX - 1)
+/* A cost can be given back to a grant that somebody has given anew meanwhile, and must not empty its word. */
+#define GRANT_UNITS_MAX (ALGO_COUNT_MAX - ALGO_BURST_MAX - 1)
 #define GRANT_NS_MAX	(UINT64_C(400) * 86400 * 1000000000) /* from now to its end, at most */
 
 /* The numbers of every grant: there are no others. Always true. */

@@ -7,6 +7,8 @@
  */
 #include "table/charge.h"
 
+#include "algo/ban.h"
+#include "algo/grant.h"
 #include "algo/step.h"
 #include "table/hold.h"
 #include "table/insert.h"
@@ -59,7 +61,7 @@ static enum table_charge charge_cells(struct table *table, const struct table_ke
 				      enum algo_kind kind, const struct charge_ask *ask,
 				      const struct algo_time *t, struct table_look *out)
 {
-	if (kind == ALGO_SLIDING_LOG && !ask->punish)
+	if (kind == ALGO_SLIDING_LOG && ask->act == CHARGE_FITS)
 		return log_charge(table, key, row, t, ask->cost, NULL, out);
 	look_at_cells(table, key, row, kind, ask, t, out);
 	out->allowed = false;
@@ -116,6 +118,42 @@ void table_peek(struct table *table, const struct table_key *key, uint32_t row, 
 		key_shun(table, index);
 }
 
+static inline bool refuses(enum charge_act act)
+{
+	return act == CHARGE_PUNISH || act == CHARGE_BAN;
+}
+
+/* What the word becomes, if it is no charge; outcome->allowed: it is to be stored. */
+static void become(const struct charge_ask *ask, const struct probe *at, bool there,
+		   const struct algo_time *t, struct algo_outcome *outcome)
+{
+	struct ban_outcome ban;
+	*outcome = (struct algo_outcome){.state = at->state};
+	switch (ask->act) {
+	case CHARGE_FITS:
+		break;
+	case CHARGE_PUNISH:
+		outcome->state = algo_punish(at->numbers, at->state, t, ask->cost);
+		outcome->allowed = outcome->state != at->state;
+		break;
+	case CHARGE_SPEND:
+		if (there && !algo_recovered(at->numbers, at->state, t->now))
+			algo_step(at->numbers, at->state, t, ask->cost, outcome);
+		break;
+	case CHARGE_BAN:
+		if (at->numbers->kind != ALGO_BAN)
+			break;
+		algo_ban(at->numbers, at->state, t->now, ask->length_ns, &ban);
+		*outcome = (struct algo_outcome){ban.word, ban.began};
+		break;
+	case CHARGE_GRANT:
+		if (grant_is(at->numbers))
+			*outcome = (struct algo_outcome){grant_word(at->numbers, ask->cost, ask->until),
+							 true};
+		break;
+	}
+}
+
 /* Store what the word becomes. */
 enum table_charge __attribute__((noinline))
 charge_move(struct table *table, const struct table_key *key, const struct charge_ask *ask,
@@ -143,13 +181,12 @@ charge_move(struct table *table, const struct table_key *key, const struct charg
 		if (__builtin_expect(ALGO_IN_CELLS(at.numbers->kind), 0)) /* by a newer policy */
 			return charge_cells(table, key, slot_row(at.keep), at.numbers->kind, ask, t, out);
 		narrow(&at, ask, &own);
-		if (!ask->punish) {
+		if (__builtin_expect(ask->act == CHARGE_FITS, 1))
 			step_inline(at.numbers, at.state, t, cost, &outcome);
-		} else {
-			outcome.state = algo_punish(at.numbers, at.state, t, cost);
-			outcome.allowed = outcome.state != at.state;
-		}
-		answer(out, at.numbers, at.state, !ask->punish && outcome.allowed, found == PROBE_FOUND);
+		else
+			become(ask, &at, found == PROBE_FOUND, t, &outcome);
+		answer(out, at.numbers, at.state, outcome.allowed && !refuses(ask->act),
+		       found == PROBE_FOUND);
 		if (!outcome.allowed || cost == 0) { /* nothing to write */
 			if (found == PROBE_FOUND && !slot_still(at.slot, at.w0, at.w1))
 				continue;
@@ -179,7 +216,7 @@ charge_move(struct table *table, const struct table_key *key, const struct charg
 		}
 		out->state = outcome.state;
 		key_welcome(table, index);
-		return ask->punish ? TABLE_REFUSED : TABLE_CHARGED;
+		return ask->act == CHARGE_PUNISH ? TABLE_REFUSED : TABLE_CHARGED;
 	}
 	probe_unknown(out);
 	stats_add(&table->area->process.no_room, 1);
@@ -220,7 +257,7 @@ enum table_charge table_charge(struct table *table, const struct table_key *key,
 void table_punish(struct table *table, const struct table_key *key, uint32_t row, const struct algo_time *t,
 		  uint32_t cost, struct table_look *out)
 {
-	charge_move(table, key, &(struct charge_ask){.row = row, .cost = cost, .punish = true}, t, out);
+	charge_move(table, key, &(struct charge_ask){.row = row, .cost = cost, .act = CHARGE_PUNISH}, t, out);
 }
 
 void charge_undo(struct table *table, const struct table_key *key, const struct charge_ask *ask,

@@ -10,10 +10,22 @@
 #include "table/key.h"
 #include "table/probe.h"
 
+enum charge_act {		 /* what the word is to become */
+		  CHARGE_FITS,	 /* charged, if the cost fits */
+		  CHARGE_PUNISH, /* a counted refusal (algo_punish) */
+		  CHARGE_SPEND,	 /* as FITS, but only if the key is there and has not recovered */
+		  CHARGE_BAN,	 /* banned (algo_ban) */
+		  CHARGE_GRANT	 /* all but `cost` units counted until `until` (grant_word) */
+};
+
 struct charge_ask {
 	uint32_t row, cost;
 	const struct algo_bound *bound; /* of the asker; NULL: none, the numbers are the row's */
-	bool punish;			/* count a refusal (algo_punish), not charge */
+	enum charge_act act;
+	union {
+		uint64_t length_ns; /* BAN */
+		uint64_t until;	    /* GRANT */
+	};
 };
 
 /* table_peek, table_charge (or table_punish) and table_uncharge, whatever has to be done for it. */

@@ -12,9 +12,12 @@
  */
 #include "table/evict.h"
 
+#include "algo/ban.h"
 #include "table/hold.h"
 #include "table/log_ring.h"
 #include "table/quota.h"
+
+#define BANNED ((wide)1 << 127) /* a ban that holds is worth more than all that is counted */
 
 uint64_t evict_end(const struct algo_numbers *numbers, uint64_t w1)
 {
@@ -52,7 +55,8 @@ wide evict_worth(const struct algo_numbers *numbers, uint64_t w1, uint64_t now)
 		used = UINT32_MAX >> log_ring_share(w1);
 	else
 		used = algo_used(numbers, w1, now);
-	return (wide)(used * used) * (end > now ? end - now : 1); /* at most 2^64 * 2^64 */
+	wide worth = (wide)(used * used) * (end > now ? end - now : 1); /* below 2^64 * 2^62 */
+	return numbers->kind == ALGO_BAN && now < ban_until(w1) ? worth + BANNED : worth;
 }
 
 bool evict_choose(struct table *table, struct slot_pair *pair, const struct ledger_row *mine, uint64_t now,

@@ -25,7 +25,8 @@ uint64_t evict_end(const struct algo_numbers *numbers, uint64_t w1);
  * its key. One of a row that is no log's is damage, and recovered. */
 bool evict_recovered(const struct algo_numbers *numbers, uint64_t w1, uint64_t now);
 /* What would be forgotten with it: (share used, Q32)^2 * ns that are left, at least 1. A cell of a log weighs what was used
- * with its admission, and the ring word what was used with the newest: it outlives its cells. */
+ * with its admission, and the ring word what was used with the newest: it outlives its cells. A ban that holds weighs more than
+ * everything else. */
 wide evict_worth(const struct algo_numbers *numbers, uint64_t w1, uint64_t now);
 
 struct evict_victim {

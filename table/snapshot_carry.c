@@ -10,10 +10,12 @@
 #include "table/snapshot_carry.h"
 
 #include "algo/bucket.h"
+#include "algo/grant.h"
 #include "algo/limit_req.h"
 #include "algo/sliding.h"
 #include "algo/window.h"
 #include "table/evict.h"
+#include "table/given_latest.h"
 #include "table/insert.h"
 #include "table/log_ring.h"
 #include "table/snapshot_file.h"
@@ -109,6 +111,14 @@ static uint64_t settled(const struct load *load, const struct algo_numbers *n, u
 	return algo_settle(n, word, &load->t, load->cost);
 }
 
+/* Not a sum, but whichever is later: the ring of a log, a ban, and a grant that was given anew. */
+static bool later_wins(const struct algo_numbers *n, uint64_t w1, const struct load *load)
+{
+	return n->kind == ALGO_SLIDING_LOG || n->kind == ALGO_BAN ||
+	       (grant_is(n) && grant_is(&load->row->numbers) &&
+		window_end(n, w1) != window_end(n, load->entry.w1));
+}
+
 /* True: done, one way or the other. */
 static bool into_slot(struct load *load, struct slot *slot)
 {
@@ -117,7 +127,9 @@ static bool into_slot(struct load *load, struct slot *slot)
 	const struct ledger_row *its = recall_row(load->to, slot_row(w0));
 	if (!its)
 		return true;
-	if (its->numbers.kind != ALGO_SLIDING_LOG) /* I2: from what was judged */
+	if ((its->numbers.kind == ALGO_BAN) != (load->row->numbers.kind == ALGO_BAN))
+		return true;			  /* they have nothing in common */
+	if (!later_wins(&its->numbers, w1, load)) /* I2: from what was judged */
 		return atomic_cas_pair(&slot->w0, w0, w1, w0, settled(load, &its->numbers, w1));
 	if (evict_end(&its->numbers, w1) >= evict_end(&load->row->numbers, entry->w1))
 		return true;
@@ -186,8 +198,10 @@ uint64_t snapshot_carry(const struct snapshot *before, const struct snapshot *af
 		load.units = load.row->numbers.kind == ALGO_LIMIT_REQ
 				     ? nginx_charged(&load.row->numbers, word, load.entry.w1, before->time)
 				     : 0;
-		if (load.cost == 0 && load.row->numbers.kind != ALGO_SLIDING_LOG)
-			continue; /* given back */
+		if (load.cost == 0 && load.row->numbers.kind != ALGO_SLIDING_LOG &&
+		    load.row->numbers.kind != ALGO_BAN)
+			continue;				     /* given back */
+		given_latest(to, &load.row->numbers, load.entry.w1); /* I19 */
 		uint64_t first, last;
 		snapshot_pairs(load.entry.pair, after->pairs, to->pair_count, &first, &last);
 		for (uint64_t at = first; at <= last; at++)

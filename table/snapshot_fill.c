@@ -9,6 +9,7 @@
  */
 #include "table/cell.h"
 #include "table/evict.h"
+#include "table/given_latest.h"
 #include "table/snapshot_file.h"
 #include "table/snapshot_judge.h"
 #include "table/snapshot_load.h"
@@ -72,6 +73,7 @@ void snapshot_fill(const struct snapshot_rows *rows, struct table *table, uint64
 			continue;
 		uint64_t first, last, w0 = (entry.w0 & ~LAYOUT_ROW_MASK) | number;
 		bool crowded = false;
+		given_latest(table, &row->numbers, entry.w1); /* I19: nobody sees the table yet */
 		snapshot_pairs(entry.pair, from->pairs, table->pair_count, &first, &last);
 		for (uint64_t at = first; at <= last; at++)
 			crowded |= !put(rows, &table->pairs[at], row, w0, entry.w1, now);

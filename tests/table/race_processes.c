@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 
 #include "tests/table/race.h"
+#include "tests/table/race_ban.h"
 #include "tests/table/race_bound.h"
 #include "tests/table/race_change.h"
 #include "tests/table/race_hold.h"
@@ -45,5 +46,7 @@ int main(void)
 	hold_all(4);
 	bound_all(2);
 	bound_all(4);
+	ban_all(2);
+	ban_all(4);
 	return done_testing();
 }

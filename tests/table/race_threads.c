@@ -9,6 +9,7 @@
 #include <pthread.h>
 
 #include "tests/table/race.h"
+#include "tests/table/race_ban.h"
 #include "tests/table/race_bound.h"
 #include "tests/table/race_change.h"
 #include "tests/table/race_hold.h"
@@ -137,6 +138,8 @@ int main(void)
 	hold_all(4);
 	bound_all(2);
 	bound_all(4);
+	ban_all(2);
+	ban_all(4);
 #if defined(__SANITIZE_THREAD__)
 	ok(mappings_shared > 0, "the threads saw the table at one address");
 #endif
