@@ -24,7 +24,7 @@ static bool applies(const struct flow *flow, const struct flow_hit *hit, enum im
 
 void flow_pace(struct flow *flow, struct flow_pace *out)
 {
-	*out = (struct flow_pace){.bytes_per_s = 0};
+	*out = (struct flow_pace){.bytes_per_s = flow->verdict.slow_bytes_per_s};
 	for (size_t i = 0; i < flow->hit_count; i++) {
 		const struct flow_hit *hit = &flow->hits[i];
 		const struct image_counter *counter = read_counter(flow->env->image, hit->counter);

@@ -13,6 +13,8 @@
  * Shadow limits are judged after that, in their own state, and change nothing. An exempt request is charged to
  * nothing: a health check must not use up what clients share.
  */
+#include "flow/ban.h"
+#include "flow/grant.h"
 #include "flow/queue.h"
 #include "flow/take.h"
 
@@ -49,33 +51,81 @@ static struct flow_hit *in_order(struct flow *flow, size_t at)
 	return &flow->hits[(uint32_t)flow->hits[at].order];
 }
 
+/* Over the limit it does not refuse, but lets the answer go slowly. */
+static bool slow(const struct flow *flow, struct flow_hit *hit)
+{
+	if (hit->denied || hit->never || hit->banned ||
+	    read_limit(flow->env->image, hit->limit)->instead != IMAGE_INSTEAD_SLOW)
+		return false;
+	hit->slowed = hit->allowed = true;
+	return true;
+}
+
 /* Charges every enforced hit, or none. */
 static bool charge_all(struct flow *flow)
 {
 	size_t count = put_in_order(flow), at;
 
 	for (at = 0; at < count; at++) {
-		take_hit(flow, in_order(flow, at), false);
-		if (!in_order(flow, at)->allowed)
+		struct flow_hit *hit = in_order(flow, at);
+
+		if (hit->granted || hit->slowed)
+			continue;
+		take_hit(flow, hit, false);
+		if (!hit->allowed && !slow(flow, hit) && !grant_take(flow, hit))
 			break;
 	}
 	if (at == count)
 		return true;
 	while (at--)
 		take_back(flow, in_order(flow, at));
+	for (size_t i = 0; i < flow->hit_count; i++) /* those that stand behind the one that refuses */
+		if (flow->hits[i].granted)
+			take_back(flow, &flow->hits[i]);
 	return false;
 }
 
 /* A look, or, of the only counter there is, the charge: it looks for itself. */
 static void judge(struct flow *flow, struct flow_hit *hit, bool only)
 {
-	bool behind = queue_is_behind(flow, hit);
+	bool behind;
 
+	ban_look(flow, hit);
+	if (hit->banned) {
+		take_look(flow, hit);
+		hit->allowed = false;
+		return;
+	}
+	behind = queue_is_behind(flow, hit);
 	if (only && !behind)
 		take_hit(flow, hit, true);
 	else
 		take_look(flow, hit);
-	hit->allowed = hit->allowed && !behind;
+	hit->allowed = (hit->allowed && !behind) || slow(flow, hit);
+}
+
+/* What refuses by its numbers alone may be covered by what the operator has granted: all of it, or nothing is taken. */
+static bool cover(struct flow *flow)
+{
+	size_t at;
+
+	for (at = 0; at < flow->hit_count; at++) {
+		struct flow_hit *hit = &flow->hits[at];
+
+		if (!read_enforced(hit) || hit->allowed)
+			continue;
+		if (hit->denied || hit->never || hit->banned || hit->no_room || hit->what != IMAGE_RATE ||
+		    !grant_take(flow, hit))
+			break;
+	}
+	if (at == flow->hit_count)
+		return true;
+	while (at--)
+		if (flow->hits[at].granted) {
+			grant_back(flow, &flow->hits[at]);
+			flow->hits[at].allowed = false;
+		}
+	return false;
 }
 
 /* The limits that can refuse. True if they let the request pass; it is then charged to all of them. */
@@ -89,26 +139,26 @@ static bool decide_enforced(struct flow *flow)
 		if (!read_enforced(&flow->hits[i]))
 			continue;
 		only = &flow->hits[i];
-		only->allowed = !only->denied;
-		only->no_room = false; /* of the look before */
-		denied |= only->denied;
+		only->allowed = !only->denied && !only->never;
+		only->no_room = only->slowed = only->banned = false; /* of the look before */
+		denied |= !only->allowed;
 		count++;
 	}
 	if (denied && !flow->dry) /* no allowance of another limit can help a request without its key */
 		return false;
 	if (count == 1 && !flow->dry) {
 		judge(flow, only, true);
-		return only->allowed;
+		return only->allowed || cover(flow);
 	}
 	for (size_t i = 0; i < flow->hit_count; i++) {
 		struct flow_hit *hit = &flow->hits[i];
 		if (!read_enforced(hit))
 			continue;
-		if (!hit->denied)
+		if (!hit->denied && !hit->never)
 			judge(flow, hit, false);
 		pass = pass && hit->allowed;
 	}
-	return pass && (flow->dry || charge_all(flow));
+	return (pass || cover(flow)) && (flow->dry || charge_all(flow));
 }
 
 /* Shadow: judged always, charged only with a request that passes; it does not wait for places. Exempt: described, for
@@ -120,7 +170,7 @@ static void decide_aside(struct flow *flow, struct flow_hit *hit, bool pass)
 		hit->allowed = true;
 		return;
 	}
-	if (hit->denied)
+	if (hit->denied || hit->never)
 		hit->allowed = false;
 	else if (pass && !flow->dry)
 		take_hit(flow, hit, true);
@@ -128,6 +178,21 @@ static void decide_aside(struct flow *flow, struct flow_hit *hit, bool pass)
 		take_look(flow, hit);
 	if (!hit->allowed)
 		take_punish(flow, hit);
+}
+
+/* For the bill: what the rate before it in its limit has been charged, or has reserved (settle.c charges that later). A grant is
+ * billed too. */
+static void repeat(struct flow *flow, struct flow_hit *hit, bool pass)
+{
+	const struct flow_hit *of = hit;
+
+	while (of > flow->hits && of[-1].limit == hit->limit && of->what != IMAGE_RATE)
+		of--;
+	hit->allowed = true;
+	hit->cost = of->cost;
+	if (pass && !flow->dry && hit->role != FLOW_ROLE_EXEMPT && (of->charged || of->granted))
+		hit->charged = table_charge(flow->env->table, &hit->key, read_row(flow, hit), &flow->time,
+					    hit->cost, &hit->look) == TABLE_CHARGED;
 }
 
 enum flow_step flow_decide(struct flow *flow)
@@ -144,7 +209,9 @@ enum flow_step flow_decide(struct flow *flow)
 		struct flow_hit *hit = &flow->hits[i];
 		if (hit->role == FLOW_ROLE_SKIPPED)
 			continue;
-		if (read_enforced(hit)) {
+		if (hit->what == IMAGE_USAGE)
+			repeat(flow, hit, pass);
+		else if (read_enforced(hit)) {
 			if (!hit->allowed)
 				take_punish(flow, hit);
 		} else if (!read_paces(hit) || hit->denied) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* flow: the stations in their order. Each is told in a file of its own. */
-#include "flow/flow.h"
+#include "flow/own_limits.h"
+#include "flow/read.h"
 
 const char *flow_status_word(enum flow_status status)
 {
@@ -39,6 +40,22 @@ void flow_begin(struct flow *flow, const struct flow_env *env, const struct flow
 	flow->verdict.limit_index = flow->verdict.counter_index = FLOW_NONE;
 }
 
+/* Whose it is, and what settles it before any limit is asked: false: nothing does. */
+static bool settled(struct flow *flow)
+{
+	flow_request_read(flow);
+	flow_identity(flow);
+	flow_who(flow);
+	flow_ban(flow);
+	if (flow->ban.by_operator)
+		return true;
+	flow_match(flow);
+	flow->tells = !flow->deny && own_limits_asked(flow);
+	if (flow->tells)
+		flow->hit_count = 0;
+	return flow->deny || flow->tells;
+}
+
 enum flow_step flow_run(struct flow *flow)
 {
 	switch (flow->next) {
@@ -48,13 +65,20 @@ enum flow_step flow_run(struct flow *flow)
 			flow->next = FLOW_AT_END;
 			return FLOW_DONE;
 		}
-		flow_request_read(flow);
-		flow_identity(flow);
-		flow_match(flow);
-		flow_key(flow, false);
-		flow->next = FLOW_AT_DECIDE;
+		if (settled(flow)) {
+			flow->next = FLOW_AT_VERDICT;
+			return flow_run(flow);
+		}
+		if (flow_needs_body(flow)) {
+			flow->next = FLOW_AT_BODY;
+			return FLOW_BODY;
+		}
 		/* fall through */
 	case FLOW_AT_BODY:
+		flow_key(flow, false);
+		flow_cost(flow);
+		flow->next = FLOW_AT_DECIDE;
+		/* fall through */
 	case FLOW_AT_QUEUE:
 	case FLOW_AT_DECIDE:
 		if (flow_decide(flow) == FLOW_WAIT) {

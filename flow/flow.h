@@ -140,6 +140,9 @@ struct flow_who {
 };
 /* A text of the key's record by the name that a policy gives it ("" the name, owner, plan, tenant); false: nothing. */
 bool flow_who_field(const struct flow_who *who, struct text name, struct text *value);
+struct flow;
+/* It came with a key or token that is not believed, where the policy refuses those. */
+bool flow_who_refused(const struct flow *flow);
 
 /* What part a counter takes in this request. */
 enum flow_role {
@@ -167,14 +170,17 @@ struct flow_hit {
 	bool banned;			 /* its limit's ban holds: refused, whatever its counter says */
 	bool never;			 /* the client's plan never may: refused */
 	bool granted;			 /* refused by its numbers, passed by a grant, which was charged */
+	bool slowed;			 /* refused by its numbers, and passes slowly */
 	bool seen;			 /* `distinct`: this value has been counted; it costs nothing */
+	bool marked;			 /* `distinct`: this request has marked it so */
 	bool new_key;			 /* NEW_KEYS: the key that its limit counts by is not in the table */
 	uint8_t settles;		 /* enum image_amount_from, of what it is settled by; 0: not */
 	uint32_t row;			 /* ledger row of its counter, for this client */
 	bool no_room;	/* the table could not hold it: passes uncounted, or (`on_full: deny`) not */
 	uint64_t order; /* of charging: headroom above, index below */
 	struct table_key key;
-	struct table_look look; /* as peeked, then as charged; `dry`: as it would be charged */
+	struct table_key seen_key; /* `distinct`: of this value */
+	struct table_look look;	   /* as peeked, then as charged; `dry`: as it would be charged */
 	const struct image_exception *exception; /* the entry that exempts it */
 	uint64_t delay_ns;			 /* leaky bucket: how long it is to wait */
 	struct table_ticket ticket;		 /* what it took */
@@ -224,6 +230,8 @@ struct flow_path {
 	char exact[IMAGE_PATH_MAX + 1], folded[IMAGE_PATH_MAX + 1];
 };
 
+#define FLOW_SCANS_MAX 4u /* different fields of an answer's body that one request is settled by */
+
 /* Caller's storage, flow_size(image) bytes; flow_begin zeroes what stands before the buffers. */
 struct flow {
 	const struct flow_env *env;
@@ -238,6 +246,7 @@ struct flow {
 	struct text query;
 	struct address client; /* unmasked */
 	bool has_client, preflight, grpc;
+	bool tells;		/* it asks for its own limits */
 	bool path_ambiguous;	/* the path can be read in several ways: limits apply that match any */
 	bool untrusted_forward; /* a forwarding header came from a peer that is not trusted */
 
@@ -255,19 +264,18 @@ struct flow {
 		bool stays; /* table_stay, until flow_end */
 	} paced;
 	struct flow_who who;
-	struct { /* `then` and the operator's: what bans this request (ban.c) */
-		bool by_operator;
-		uint64_t until; /* table time; 0: nothing does */
+	struct {		  /* `then` and the operator's: what bans this request (ban.c) */
+		bool by_operator; /* ... the client, whatever it asks for: no limit is asked */
+		uint64_t until;	  /* table time; 0: nothing does */
 	} ban;
-	struct { /* of the answer's body: what a limit is settled by (cost.c) */
-		struct usage_scan scan;
-		bool scans, found;
-		uint32_t amount;
-	} usage;
+	size_t scans;			       /* in use, of `scan` */
+	struct text scan_name[FLOW_SCANS_MAX]; /* the field that each of them looks for */
 	struct flow_verdict verdict;
 	uint64_t key_digest; /* of the binding limit's key; 0 without one */
 
 	struct flow_path path; /* the widest reading */
+	struct usage_scan
+		scan[FLOW_SCANS_MAX]; /* of the answer's body: what limits are settled by (cost.c) */
 	char host[256];
 	struct flow_hit hits[]; /* flow_hits_max(image) */
 };
@@ -322,7 +330,10 @@ void flow_who(struct flow *flow);
 /* Is the client itself banned, by the operator? Sets flow.ban. */
 void flow_ban(struct flow *flow);
 void flow_match(struct flow *flow);
-/* Keys of the hits; without_body: only of those that need no body. */
+/* Must the body be read before anything can be decided? Not if the door cannot, or has; nor if a limit that needs none
+ * refuses: then those that do are left out. */
+bool flow_needs_body(struct flow *flow);
+/* Keys of the hits; without_body: only of those whose limit needs none. */
 void flow_key(struct flow *flow, bool without_body);
 void flow_cost(struct flow *flow);
 /* FLOW_WAIT: every place in flight is taken, and it has one in the queue; decide again after verdict.wait_ms. */

@@ -46,9 +46,10 @@ void flow_identity(struct flow *flow)
 	const struct image *image = flow->env->image;
 	bool moved = false;
 
+	flow->who.trusted_peer = peer_trusted(request, image);
 	flow->client = request->peer;
 	flow->has_client = request->has_peer;
-	if (!peer_trusted(request, image)) {
+	if (!flow->who.trusted_peer) {
 		flow->untrusted_forward = forwards(request, image);
 	} else {
 		switch ((enum image_source)image->address_from) {

@@ -10,8 +10,11 @@
 #include "flow/keybytes.h"
 #include "flow/keywalk.h"
 #include "flow/read.h"
+#include "flow/usage.h"
 
 #define KIND_ANONYMOUS 0xffu
+#define KIND_PLAN      0xfeu
+#define KIND_SEEN      0xfdu
 
 /* The default prefix of an address that stands in for something else. */
 static struct image_key_part address_part(const struct image *image)
@@ -40,9 +43,37 @@ static struct text path_text(const struct flow *flow, uint32_t clause_index)
 	return flow->subject.path_folded;
 }
 
-/* What a part says about this request; `masked` is room for an address. False if it says nothing. */
+/* The policy's session: one cookie, or header. */
+static bool session(const struct flow *flow, struct named *out)
+{
+	const struct image *image = flow->env->image;
+	const struct image_where *where = image_at(image, image->clients.session.offset);
+	struct text name;
+
+	if (!image->clients.session.count)
+		return false;
+	name = image_text(image, where->name);
+	return where->said == IMAGE_SAID_COOKIE ? named_cookie(flow->request, name, out)
+						: named_header(flow->request, name, out);
+}
+
+static bool body(const struct flow_request *request, struct text name, struct body_value *room,
+		 struct named *out)
+{
+	struct text type = {"", 0};
+
+	if (!request->has_body)
+		return false;
+	read_header(request, TEXT("content-type"), 0, &type);
+	if (!body_field(type, request->body, request->body_whole, name, room))
+		return false;
+	out->raw = (struct text){room->data, room->size};
+	return room->size != 0;
+}
+
+/* What a part says about this request; `masked` and `field` are room for it. False if it says nothing. */
 static bool resolve(const struct flow *flow, uint32_t clause, const struct image_key_part *part,
-		    struct address *masked, struct named *out)
+		    struct address *masked, struct body_value *field, struct named *out)
 {
 	const struct flow_request *request = flow->request;
 	struct text name = image_text(flow->env->image, part->name);
@@ -87,8 +118,9 @@ static bool resolve(const struct flow *flow, uint32_t clause, const struct image
 	case IMAGE_KEY_JWT:
 		return flow->who.claims && jwt_claim(flow->who.claims, name, &out->raw);
 	case IMAGE_KEY_SESSION:
+		return session(flow, out);
 	case IMAGE_KEY_BODY:
-		return false;
+		return body(request, name, field, out);
 	case IMAGE_KEY_VAR:
 		if (!request->variable || !request->variable(request->door, name, &out->raw))
 			return false;
@@ -116,39 +148,73 @@ bool key_walk_next(struct key_walk *walk)
 			continue;
 		walk->part = parts[walk->at];
 		walk->present = resolve(walk->flow, walk->hit->clause, &walk->part, &walk->masked,
-					&walk->value);
+					&walk->body, &walk->value);
 	}
 	if (!walk->present &&
 	    (walk->limit->missing == IMAGE_MISSING_IP || walk->limit->missing == IMAGE_MISSING_NONE)) {
 		/* NONE: a part the checker takes to be always there, such as the host, is not: never without
 		 * a key */
 		walk->part = address_part(walk->flow->env->image);
-		resolve(walk->flow, walk->hit->clause, &walk->part, &walk->masked, &walk->value);
+		resolve(walk->flow, walk->hit->clause, &walk->part, &walk->masked, &walk->body, &walk->value);
 	}
 	return true;
 }
 
-static void add_value(struct keybytes *key, const struct key_walk *walk)
+static void add_value(const struct flow *flow, struct keybytes *key, const struct image_key_part *part,
+		      const struct named *value)
 {
 	char chunk[256];
 	size_t at = 0, got;
 
-	keybytes_part(key, (uint8_t)walk->part.kind, image_text(walk->flow->env->image, walk->part.name),
-		      named_size(&walk->value));
-	if (walk->value.coding == NAMED_PLAIN) {
-		keybytes_add(key, walk->value.raw.data, walk->value.raw.size);
+	keybytes_part(key, (uint8_t)part->kind, image_text(flow->env->image, part->name), named_size(value));
+	if (value->coding == NAMED_PLAIN) {
+		keybytes_add(key, value->raw.data, value->raw.size);
 		return;
 	}
-	while ((got = named_read(&walk->value, &at, chunk, sizeof chunk)))
+	while ((got = named_read(value, &at, chunk, sizeof chunk)))
 		keybytes_add(key, chunk, got);
 }
 
-/* Fills `key` with the parts; says in *hit what became of one that is missing. */
-static void build(const struct flow *flow, struct flow_hit *hit, struct keybytes *key)
+/* The client can say what it likes there: each value would be a counter of its own. */
+static bool invented(const struct image_key_part *part)
+{
+	switch ((enum image_key_kind)part->kind) {
+	case IMAGE_KEY_HEADER:
+	case IMAGE_KEY_COOKIE:
+	case IMAGE_KEY_QUERY:
+	case IMAGE_KEY_HOST:
+	case IMAGE_KEY_PATH:
+	case IMAGE_KEY_VAR:
+	case IMAGE_KEY_SESSION:
+	case IMAGE_KEY_BODY:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Clients of several plans can share the key: each plan has its own. */
+static void add_plan(const struct flow *flow, const struct image_limit *limit, struct keybytes *key)
+{
+	const struct image *image = flow->env->image;
+	const struct image_plan *plans = image_at(image, image->plans.offset);
+	struct text name;
+
+	if (!limit->plan_in_key || flow->who.plan >= image->plans.count)
+		return;
+	name = image_text(image, plans[flow->who.plan].name);
+	keybytes_part(key, KIND_PLAN, TEXT(""), name.size);
+	keybytes_add(key, name.data, name.size);
+}
+
+/* Fills `key` with the parts; says in *hit what became of one that is missing. True: the client can have made it up. */
+static bool build(const struct flow *flow, struct flow_hit *hit, struct keybytes *key)
 {
 	struct key_walk walk = key_walk_begin(flow, hit);
+	bool free_choice = false;
 
 	keybytes_begin(key, flow->env->table);
+	add_plan(flow, walk.limit, key);
 	while (key_walk_next(&walk)) {
 		if (!walk.present) {
 			hit->missing = true;
@@ -156,7 +222,7 @@ static void build(const struct flow *flow, struct flow_hit *hit, struct keybytes
 				hit->anonymous = true;
 				keybytes_begin(key, flow->env->table);
 				keybytes_part(key, KIND_ANONYMOUS, TEXT(""), 0);
-				return;
+				return false;
 			}
 			if (walk.limit->missing == IMAGE_MISSING_SKIP ||
 			    walk.limit->missing == IMAGE_MISSING_DENY) {
@@ -164,11 +230,13 @@ static void build(const struct flow *flow, struct flow_hit *hit, struct keybytes
 					      hit->role != FLOW_ROLE_EXEMPT;
 				if (!hit->denied)
 					hit->role = FLOW_ROLE_SKIPPED;
-				return;
+				return false;
 			}
 		}
-		add_value(key, &walk);
+		free_choice |= walk.present && invented(&walk.part);
+		add_value(flow, key, &walk.part, &walk.value);
 	}
+	return free_choice;
 }
 
 void flow_key_hit(struct flow *flow, struct flow_hit *hit)
@@ -184,27 +252,111 @@ uint64_t flow_key_digest(const struct flow *flow, const struct flow_hit *hit)
 	return table_key_digest(flow->env->table, &hit->key, sizeof hit->key);
 }
 
+/* How many new keys an address may bring: under the address's own key. It takes part where the limit's key, which the client can
+ * have made up, is in no slot yet. */
+static void key_new(const struct flow *flow, struct flow_hit *hit, const struct flow_hit *main,
+		    bool free_choice)
+{
+	const struct image_counter *counter = read_counter(flow->env->image, hit->counter);
+	struct image_key_part part = address_part(flow->env->image);
+	struct address masked;
+	struct body_value none;
+	struct named value;
+	struct keybytes key;
+	struct table_look look;
+
+	hit->new_key = false;
+	if (main && free_choice && !main->missing) {
+		table_peek(flow->env->table, &main->key, read_row(flow, main), &flow->time, main->cost,
+			   &look);
+		hit->new_key = !look.found;
+	}
+	if (!hit->new_key) {
+		hit->role = FLOW_ROLE_SKIPPED;
+		return;
+	}
+	if (counter->new_bits4) {
+		part.bits4 = (uint16_t)counter->new_bits4;
+		part.bits6 = (uint16_t)counter->new_bits6;
+	}
+	resolve(flow, hit->clause, &part, &masked, &none, &value);
+	keybytes_begin(&key, flow->env->table);
+	add_value(flow, &key, &part, &value);
+	hit->key = keybytes_key(&key, counter->identity);
+}
+
+/* `distinct`: has this value of it been counted under this key? Without a value there is nothing to count. */
+static void key_seen(const struct flow *flow, struct flow_hit *hit, const struct keybytes *parts)
+{
+	const struct image *image = flow->env->image;
+	const struct image_limit *limit = read_limit(image, hit->limit);
+	const struct image_key_part *part = image_at(image, limit->distinct.offset);
+	const struct image_counter *counter = read_counter(image, hit->counter);
+	struct keybytes key = *parts;
+	struct address masked;
+	struct body_value field;
+	struct named value;
+	struct table_look look;
+
+	if (!resolve(flow, hit->clause, part, &masked, &field, &value)) {
+		hit->role = FLOW_ROLE_SKIPPED;
+		return;
+	}
+	keybytes_part(&key, KIND_SEEN, TEXT(""), 0);
+	add_value(flow, &key, part, &value);
+	hit->seen_key = keybytes_key(&key, counter->identity);
+	table_peek(flow->env->table, &hit->seen_key, counter->seen_row, &flow->time, 1, &look);
+	hit->seen = look.found && !look.allowed;
+}
+
+/* A share of the keys is refused; the others are told what would be. Always the same ones, and more with a larger share. */
+static bool in_share(const struct flow *flow, const struct flow_hit *hit, const struct image_limit *limit)
+{
+	return limit->percent == 0 || limit->percent >= 100 ||
+	       flow_key_digest(flow, hit) % 100 < limit->percent;
+}
+
 void flow_key(struct flow *flow, bool without_body)
 {
-	(void)without_body;
+	const struct image *image = flow->env->image;
 	struct keybytes key;
-	const struct flow_hit *before = NULL;
+	const struct flow_hit *before = NULL, *main = NULL;
+	bool free_choice = false;
 
 	for (size_t i = 0; i < flow->hit_count; i++) {
 		struct flow_hit *hit = &flow->hits[i];
+		const struct image_limit *limit = read_limit(image, hit->limit);
+		bool another = before && before->limit == hit->limit; /* counter of the same limit */
 
-		if (hit->role == FLOW_ROLE_SKIPPED)
+		if (hit->role == FLOW_ROLE_SKIPPED || (without_body && limit->needs_body))
 			continue;
-		if (before && before->limit == hit->limit) { /* another counter of the same limit */
+		if (another) {
 			hit->missing = before->missing;
 			hit->denied = before->denied;
 			hit->role = before->role;
 			hit->anonymous = before->anonymous;
 		} else {
-			build(flow, hit, &key);
+			free_choice = build(flow, hit, &key);
+			main = NULL;
 		}
 		before = hit;
-		if (hit->role != FLOW_ROLE_SKIPPED && !hit->denied && hit->what != IMAGE_BANDWIDTH)
-			hit->key = keybytes_key(&key, read_counter(flow->env->image, hit->counter)->identity);
+		if (hit->role == FLOW_ROLE_SKIPPED || hit->denied || hit->what == IMAGE_BANDWIDTH)
+			continue;
+		if (hit->what == IMAGE_NEW_KEYS) {
+			key_new(flow, hit, main, free_choice);
+			before = main; /* what it skips is its own */
+			continue;
+		}
+		if (hit->what == IMAGE_USAGE && main) {
+			usage_hit_key(flow, hit, main);
+			continue;
+		}
+		hit->key = keybytes_key(&key, read_counter(image, hit->counter)->identity);
+		if (!another && hit->role == FLOW_ROLE_ENFORCED && !in_share(flow, hit, limit))
+			hit->role = FLOW_ROLE_SHADOW;
+		if (!main)
+			main = hit;
+		if (limit->distinct.count && hit->what == IMAGE_RATE)
+			key_seen(flow, hit, &key);
 	}
 }

@@ -51,29 +51,88 @@ static enum flow_role role(const struct flow *flow, const struct image_limit *li
 	return limit->mode == IMAGE_SHADOW ? FLOW_ROLE_SHADOW : FLOW_ROLE_ENFORCED;
 }
 
+/* The row of the counter under the numbers that hold for this client: those of his billing day, where he has one. */
+static uint32_t row_of(const struct flow *flow, const struct image_counter *counter)
+{
+	const uint32_t *days = image_at(flow->env->image, counter->day_rows.offset);
+	unsigned day = flow->who.key_said == FLOW_CREDENTIAL_GOOD ? flow->who.key.billing_day : 0;
+
+	return counter->day_rows.count && day >= 1 && day <= counter->day_rows.count ? days[day - 1]
+										     : counter->row;
+}
+
+static void meet_counter(struct flow *flow, const struct image_hit *found, uint32_t index,
+			 const struct flow_hit *like)
+{
+	const struct image_limit *limit = read_limit(flow->env->image, found->limit);
+	const struct image_counter *counter = read_counter(flow->env->image, index);
+	struct flow_hit *hit = &flow->hits[flow->hit_count];
+	bool rate = counter->what == IMAGE_RATE;
+
+	if (flow->hit_count == flow_hits_max(flow->env->image))
+		return;
+	flow->hit_count++;
+	memcpy(hit, like, offsetof(struct flow_hit, ticket));
+	hit->counter = index;
+	hit->row = row_of(flow, counter);
+	hit->what = (uint8_t)counter->what;
+	hit->count = (uint8_t)(counter->what == IMAGE_NEW_KEYS ? IMAGE_COUNT_ALL : limit->count);
+	hit->cost = rate || counter->what == IMAGE_USAGE || read_paces(hit) ? limit->cost : 1;
+	hit->settles = (uint8_t)(rate ? limit->costs.settle.from : IMAGE_AMOUNT_NUMBER);
+}
+
+/* The counters that hold for the client's plan, and those of the limit that no plan changes. */
+static void meet_span(struct flow *flow, const struct image_hit *found, struct image_span span, bool others,
+		      const struct flow_hit *like)
+{
+	const struct image *image = flow->env->image;
+	uint32_t first = (uint32_t)((span.offset - image->counters.offset) / sizeof(struct image_counter));
+
+	for (uint32_t i = first; i < first + span.count; i++) {
+		uint32_t what = read_counter(image, i)->what;
+
+		if (!others || what == IMAGE_NEW_KEYS || what == IMAGE_USAGE)
+			meet_counter(flow, found, i, like);
+	}
+}
+
+static const struct image_variant *variant_of(const struct flow *flow, const struct image_limit *limit)
+{
+	const struct image_variant *variants = image_at(flow->env->image, limit->variants.offset);
+
+	for (uint32_t i = 0; i < limit->variants.count && variants[i].plan <= flow->who.plan; i++)
+		if (variants[i].plan == flow->who.plan)
+			return &variants[i];
+	return NULL;
+}
+
 static void meet(struct flow *flow, const struct image_hit *found, const struct readings *as)
 {
 	const struct image *image = flow->env->image;
 	const struct image_limit *limit = read_limit(image, found->limit);
-	const struct image_exception *exception = flow->exempt ? flow->exempt
-							       : exempt(image, limit->exempt, as);
-	uint32_t first = (uint32_t)((limit->counters.offset - image->counters.offset) /
-				    sizeof(struct image_counter));
+	const struct image_variant *variant;
+	struct flow_hit like;
 
-	for (uint32_t i = 0; i < limit->counters.count && flow->hit_count < flow_hits_max(image); i++) {
-		struct flow_hit *hit = &flow->hits[flow->hit_count++];
-
-		memset(hit, 0, offsetof(struct flow_hit, ticket)); /* most need no ticket: not worth a line */
-		hit->limit = found->limit;
-		hit->counter = first + i;
-		hit->clause = found->clause;
-		hit->what = (uint8_t)read_counter(image, first + i)->what;
-		hit->count = (uint8_t)limit->count;
-		hit->cost = hit->what == IMAGE_CONCURRENT ? 1 : limit->cost;
-		hit->role = (uint8_t)role(flow, limit, exception);
-		hit->exception = exception;
-		hit->allowed = true;
+	if (limit->who && !(limit->who & flow->subject.who))
+		return;
+	memset(&like, 0, offsetof(struct flow_hit, ticket)); /* most need no ticket: not worth a line */
+	like.limit = found->limit;
+	like.clause = found->clause;
+	like.exception = flow->exempt ? flow->exempt : exempt(image, limit->exempt, as);
+	like.role = (uint8_t)role(flow, limit, like.exception);
+	like.allowed = true;
+	variant = limit->variants.count ? variant_of(flow, limit) : NULL;
+	if (variant && variant->how == IMAGE_VARIANT_UNLIMITED) {
+		if (like.role != FLOW_ROLE_SKIPPED)
+			like.role = FLOW_ROLE_EXEMPT;
+	} else if (variant && variant->how == IMAGE_VARIANT_NEVER) {
+		like.never = like.role == FLOW_ROLE_ENFORCED;
+	} else if (variant) {
+		meet_span(flow, found, variant->counters, false, &like);
+		meet_span(flow, found, limit->counters, true, &like);
+		return;
 	}
+	meet_span(flow, found, limit->counters, false, &like);
 }
 
 /* Adds to `all` what `more` has besides. Both ascend by limit, and so does the result. */
@@ -138,9 +197,7 @@ static __attribute__((noinline)) void ambiguous(struct flow *flow, const struct 
 
 void flow_match(struct flow *flow)
 {
-	struct readings as = {.subjects = {&flow->subject},
-			      .count = 1,
-			      .wall_s = ((int64_t)flow->time.now + flow->time.wall) / 1000000000};
+	struct readings as = {.subjects = {&flow->subject}, .count = 1, .wall_s = read_wall_s(&flow->time)};
 
 	if (flow->path_ambiguous)
 		ambiguous(flow, &as);

@@ -36,22 +36,28 @@ static inline bool read_paces(const struct flow_hit *hit)
 	return hit->what == IMAGE_BANDWIDTH || hit->what == IMAGE_TOTAL;
 }
 
-/* The ledger row of the hit's counter. */
+/* The ledger row of the hit's counter. Hits that were not met (a key that is asked for by name) have none of their own. */
 static inline uint32_t read_row(const struct flow *flow, const struct flow_hit *hit)
 {
-	return read_counter(flow->env->image, hit->counter)->row;
+	return hit->row != TABLE_ROW_NONE ? hit->row : read_counter(flow->env->image, hit->counter)->row;
+}
+
+static inline int64_t read_wall_s(const struct algo_time *t)
+{
+	return ((int64_t)t->now + t->wall) / 1000000000;
 }
 
 /* The hit takes part, refuses, is charged before the request may pass. */
 static inline bool read_enforced(const struct flow_hit *hit)
 {
-	return hit->role == FLOW_ROLE_ENFORCED && (!read_paces(hit) || hit->denied);
+	return hit->role == FLOW_ROLE_ENFORCED && hit->what != IMAGE_USAGE &&
+	       (!read_paces(hit) || hit->denied || hit->never);
 }
 
 /* Held first, and charged when it is known what it was; or, in flight, never. */
 static inline bool read_reserves(const struct flow_hit *hit)
 {
-	return hit->what == IMAGE_CONCURRENT || hit->count != IMAGE_COUNT_ALL;
+	return hit->what == IMAGE_CONCURRENT || hit->count != IMAGE_COUNT_ALL || hit->settles;
 }
 
 static inline void read_path_into(struct image_subject *subject, const struct flow_path *path)

@@ -7,6 +7,7 @@
  * not the loudest.
  */
 #include "flow/read.h"
+#include "flow/top.h"
 
 #define SECOND UINT64_C(1000000000)
 
@@ -82,7 +83,8 @@ static void record_hit(const struct flow *flow, const struct flow_hit *hit, cons
 
 	if (hit->missing && !again)
 		stats_add(&limit->missing, 1);
-	if (hit->role == FLOW_ROLE_SKIPPED || (read_paces(hit) && before && before->limit == hit->limit))
+	if (hit->role == FLOW_ROLE_SKIPPED || hit->what == IMAGE_USAGE ||
+	    (read_paces(hit) && before && before->limit == hit->limit))
 		return;
 	if (hit->no_room)
 		stats_add(&limit->no_room, 1);
@@ -96,7 +98,7 @@ static void record_hit(const struct flow *flow, const struct flow_hit *hit, cons
 		tell(flow, shadow ? STATS_EVENT_SHADOW : STATS_EVENT_REFUSED, stat, hit);
 	} else if (pass && !again) {
 		stats_add(hit->role == FLOW_ROLE_EXEMPT ? &limit->exempt : &limit->allowed, 1);
-		if (hit->waited || (flow->can_wait && hit->delay_ns))
+		if (hit->waited || hit->slowed || (flow->can_wait && hit->delay_ns))
 			stats_add(&limit->delayed, 1);
 	}
 }
@@ -106,6 +108,8 @@ void flow_record(struct flow *flow)
 	struct stats_process *process = stats_process(flow->env->table);
 
 	stats_add(&process->decisions, 1);
+	if (flow->who.key_said == FLOW_CREDENTIAL_BAD || flow->who.token_said == FLOW_CREDENTIAL_BAD)
+		stats_add(&process->unknown, 1);
 	if (flow->untrusted_forward) {
 		stats_add(&process->untrusted, 1);
 		tell(flow, STATS_EVENT_UNTRUSTED, 0, NULL);
@@ -115,8 +119,9 @@ void flow_record(struct flow *flow)
 		tell(flow, STATS_EVENT_DENIED, 0, NULL);
 		return;
 	}
-	if (flow->hit_count == 0)
+	if (flow->hit_count == 0 && !flow->ban.by_operator && !flow->tells)
 		stats_add(&process->unmatched, 1);
 	for (size_t i = 0; i < flow->hit_count; i++)
 		record_hit(flow, &flow->hits[i], i ? &flow->hits[i - 1] : NULL);
+	flow_top(flow);
 }

@@ -6,6 +6,8 @@
  * has taken nothing.
  */
 #include "flow/queue.h"
+#include "flow/take.h"
+#include "flow/usage.h"
 
 static bool is_failure(const struct flow *flow, const struct flow_hit *hit, const unsigned *statuses,
 		       size_t count)
@@ -30,19 +32,82 @@ static bool counts(const struct flow *flow, const struct flow_hit *hit, const un
 	return hit->count == IMAGE_COUNT_FAILURES ? failure : !failure && statuses[0] < 500;
 }
 
-/* Ends what the hit holds. One that is not live any more was charged by table_overdue: it is told as such. */
-static void end(struct flow *flow, struct flow_hit *hit, const struct algo_time *t, bool charge)
+/* The bill of the limit says the same as the limit. */
+static void repeat(struct flow *flow, const struct flow_hit *of, const struct algo_time *t)
+{
+	struct table_look look;
+
+	for (size_t i = 0; i < flow->hit_count; i++) {
+		struct flow_hit *hit = &flow->hits[i];
+
+		if (hit->what != IMAGE_USAGE || hit->limit != of->limit || hit->charged ||
+		    hit->role != FLOW_ROLE_ENFORCED)
+			continue;
+		hit->cost = of->cost;
+		hit->charged = table_charge(flow->env->table, &hit->key, read_row(flow, hit), t, hit->cost,
+					    &look) == TABLE_CHARGED;
+	}
+}
+
+/* Ends what the hit holds: charges `cost`, or gives all of it back. One that is not live any more was charged by table_overdue: it is
+ * told as such. */
+static void end(struct flow *flow, struct flow_hit *hit, const struct algo_time *t, bool charge,
+		uint32_t cost)
 {
 	struct table *table = flow->env->table;
-	bool live = charge ? table_settle(table, &hit->ticket, t, hit->cost)
+	bool live = charge ? table_settle(table, &hit->ticket, t, cost)
 			   : table_give_back(table, &hit->ticket, t);
 
 	hit->held = false;
 	flow->tickets--;
-	if (hit->what == IMAGE_CONCURRENT || (live && !charge))
+	if (hit->what == IMAGE_CONCURRENT)
 		return;
+	if (live && !charge) {
+		take_unmark(flow, hit);
+		return;
+	}
+	if (live)
+		hit->cost = cost;
 	hit->charged = true;
 	flow_record_settled(flow, hit);
+	repeat(flow, hit, t);
+	usage_notice(flow, hit);
+}
+
+/* What it is charged when the answer said `amount`. */
+static uint32_t amount_of(const struct flow *flow, const struct flow_hit *hit, uint32_t amount)
+{
+	const struct image_cost *costs = &read_limit(flow->env->image, hit->limit)->costs;
+
+	return amount > hit->cost && !costs->overdraw ? hit->cost : amount;
+}
+
+/* The field of the answer's body that settles this hit, if it is looked for. */
+static struct usage_scan *scan_of(struct flow *flow, const struct flow_hit *hit)
+{
+	struct text name = image_text(flow->env->image,
+				      read_limit(flow->env->image, hit->limit)->costs.settle.name);
+
+	for (size_t i = 0; i < flow->scans; i++)
+		if (text_equal(flow->scan_name[i], name))
+			return &flow->scan[i];
+	return NULL;
+}
+
+/* The end of a hit whose cost the answer was to say: what is not found is as much as was asked for. */
+static void end_amount(struct flow *flow, struct flow_hit *hit, const struct algo_time *t, bool found,
+		       uint32_t amount)
+{
+	if (!found)
+		stats_add(&stats_process(flow->env->table)->unsettled, 1);
+	end(flow, hit, t, true, found ? amount_of(flow, hit, amount) : hit->cost);
+}
+
+static bool body_amount(struct flow *flow, const struct flow_hit *hit, uint32_t *amount)
+{
+	const struct usage_scan *scan = scan_of(flow, hit);
+
+	return scan && usage_scan_found(scan, amount);
 }
 
 void flow_wait_turn(struct flow *flow, bool waits)
@@ -59,6 +124,35 @@ void flow_wait_turn(struct flow *flow, bool waits)
 	}
 }
 
+/* True: it is settled. */
+static bool answered(struct flow *flow, struct flow_hit *hit, const struct algo_time *t,
+		     const unsigned *statuses, size_t count)
+{
+	const struct image_limit *limit = read_limit(flow->env->image, hit->limit);
+	const struct flow_request *request = flow->request;
+	struct text value;
+	uint32_t amount = 0;
+
+	/* what failed behind us used nothing up */
+	bool charge = hit->count == IMAGE_COUNT_ALL ? statuses[0] < 500 : counts(flow, hit, statuses, count);
+
+	if (charge && hit->settles == IMAGE_AMOUNT_RESPONSE_BODY) {
+		table_postpone(flow->env->table, &hit->ticket); /* however long the answer takes */
+		return false;
+	}
+	if (charge && hit->settles == IMAGE_AMOUNT_RESPONSE_HEADER)
+		end_amount(flow, hit, t,
+			   request->response_header &&
+				   request->response_header(
+					   request->door,
+					   image_text(flow->env->image, limit->costs.settle.name), &value) &&
+				   cost_number(value, &amount),
+			   amount);
+	else
+		end(flow, hit, t, charge, hit->cost);
+	return true;
+}
+
 void flow_responded(struct flow *flow, const struct algo_time *t, const unsigned *statuses, size_t count)
 {
 	bool settled = false;
@@ -66,9 +160,8 @@ void flow_responded(struct flow *flow, const struct algo_time *t, const unsigned
 	for (size_t i = 0; flow->tickets && count && i < flow->hit_count; i++) {
 		struct flow_hit *hit = &flow->hits[i];
 
-		if (!hit->held || hit->what == IMAGE_CONCURRENT)
+		if (!hit->held || hit->what == IMAGE_CONCURRENT || !answered(flow, hit, t, statuses, count))
 			continue;
-		end(flow, hit, t, counts(flow, hit, statuses, count));
 		/* what is left is told as it is now: a success has cost nothing */
 		table_peek_held(flow->env->table, &hit->key, read_row(flow, hit), t, hit->cost, &hit->look);
 		settled = true;
@@ -79,12 +172,51 @@ void flow_responded(struct flow *flow, const struct algo_time *t, const unsigned
 	}
 }
 
+bool flow_wants_body(struct flow *flow, struct text content_type, struct text encoding)
+{
+	for (size_t i = 0; flow->tickets && i < flow->hit_count; i++) {
+		const struct flow_hit *hit = &flow->hits[i];
+		struct text name;
+
+		if (!hit->held || hit->settles != IMAGE_AMOUNT_RESPONSE_BODY || scan_of(flow, hit) ||
+		    flow->scans == FLOW_SCANS_MAX)
+			continue;
+		name = image_text(flow->env->image,
+				  read_limit(flow->env->image, hit->limit)->costs.settle.name);
+		if (usage_scan_begin(&flow->scan[flow->scans], content_type, encoding, name))
+			flow->scan_name[flow->scans++] = name;
+	}
+	return flow->scans > 0;
+}
+
+void flow_body(struct flow *flow, const struct algo_time *t, const void *data, size_t size, bool last)
+{
+	uint32_t amount = 0;
+
+	for (size_t i = 0; size && i < flow->scans; i++)
+		usage_scan_feed(&flow->scan[i], data, size);
+	for (size_t i = 0; last && flow->tickets && i < flow->hit_count; i++) {
+		struct flow_hit *hit = &flow->hits[i];
+
+		if (hit->held && hit->settles == IMAGE_AMOUNT_RESPONSE_BODY)
+			end_amount(flow, hit, t, body_amount(flow, hit, &amount), amount);
+	}
+}
+
 void flow_end(struct flow *flow, const struct algo_time *t)
 {
+	uint32_t amount = 0;
+
 	queue_leave(flow);
-	for (size_t i = 0; flow->tickets && i < flow->hit_count; i++)
-		if (flow->hits[i].held)
-			end(flow, &flow->hits[i], t, flow->hits[i].what != IMAGE_CONCURRENT);
+	for (size_t i = 0; flow->tickets && i < flow->hit_count; i++) {
+		struct flow_hit *hit = &flow->hits[i];
+
+		if (hit->held && hit->settles)
+			end_amount(flow, hit, t, body_amount(flow, hit, &amount), amount);
+		else if (hit->held)
+			end(flow, hit, t, hit->what != IMAGE_CONCURRENT, hit->cost);
+	}
+	jwt_drop(&flow->who.claims);
 	if (flow->paced.stays) {
 		flow->paced.stays = false;
 		table_unstay(flow->env->table);

@@ -8,6 +8,10 @@
  */
 #include "flow/take.h"
 
+#include "flow/ban.h"
+#include "flow/grant.h"
+#include "flow/usage.h"
+
 /* What it takes is more than a word can say, so that giving it back needs a ticket. */
 static bool needs_ticket(const struct flow *flow, const struct flow_hit *hit)
 {
@@ -63,7 +67,38 @@ void take_look(struct flow *flow, struct flow_hit *hit)
 	}
 	if (flow->dry)
 		foresee(flow, hit);
-	hit->allowed = hit->look.allowed;
+	hit->allowed = hit->look.allowed || hit->seen;
+}
+
+bool take_would_pass(struct flow *flow, const struct flow_hit *hit)
+{
+	const struct image_limit *limit = read_limit(flow->env->image, hit->limit);
+	struct flow_hit trial;
+
+	if (read_counter(flow->env->image, hit->counter)->queue || limit->instead == IMAGE_INSTEAD_SLOW)
+		return true;
+	memcpy(&trial, hit, offsetof(struct flow_hit, ticket));
+	ban_look(flow, &trial);
+	if (trial.banned)
+		return false;
+	take_look(flow, &trial);
+	return trial.allowed;
+}
+
+/* `distinct`: the value has been counted from now on. It was charged twice if somebody else was faster with it: once is right. */
+static void mark_seen(struct flow *flow, struct flow_hit *hit)
+{
+	const struct image_counter *counter = read_counter(flow->env->image, hit->counter);
+	struct table_look look;
+
+	if (table_charge(flow->env->table, &hit->seen_key, counter->seen_row, &flow->time, 1, &look) ==
+	    TABLE_REFUSED) {
+		take_back(flow, hit);
+		hit->seen = true;
+		hit->cost = 0;
+	} else {
+		hit->marked = true;
+	}
 }
 
 void take_hit(struct flow *flow, struct flow_hit *hit, bool alone)
@@ -73,6 +108,11 @@ void take_hit(struct flow *flow, struct flow_hit *hit, bool alone)
 	uint32_t row = read_row(flow, hit);
 	enum table_charge result;
 
+	if (hit->seen) { /* it costs nothing, whatever is left */
+		take_look(flow, hit);
+		hit->allowed = true;
+		return;
+	}
 	if (reserve || (!alone && needs_ticket(flow, hit)))
 		result = table_take(table, &hit->key, row, &flow->time, hit->cost,
 				    reserve ? TABLE_RESERVE : TABLE_CHARGE, &hit->ticket, &hit->look);
@@ -86,11 +126,18 @@ void take_hit(struct flow *flow, struct flow_hit *hit, bool alone)
 	if (hit->no_room) { /* described as it stands */
 		look(flow, hit);
 		hit->allowed = table_on_full(table, row) != TABLE_DENY;
+	} else if (hit->allowed && read_limit(flow->env->image, hit->limit)->distinct.count &&
+		   hit->what == IMAGE_RATE) {
+		mark_seen(flow, hit);
+	} else if (hit->charged) {
+		usage_notice(flow, hit);
 	}
 }
 
 void take_back(struct flow *flow, struct flow_hit *hit)
 {
+	if (hit->granted)
+		grant_back(flow, hit);
 	if (!hit->charged && !hit->held)
 		return;
 	if (needs_ticket(flow, hit))
@@ -100,13 +147,24 @@ void take_back(struct flow *flow, struct flow_hit *hit)
 			       hit->cost);
 	flow->tickets -= hit->held;
 	hit->charged = hit->held = false;
+	take_unmark(flow, hit);
+}
+
+void take_unmark(struct flow *flow, struct flow_hit *hit)
+{
+	if (hit->marked)
+		table_forget(flow->env->table, &hit->seen_key);
+	hit->marked = false;
 }
 
 void take_punish(struct flow *flow, struct flow_hit *hit)
 {
 	struct table_look *seen = &hit->look;
 
-	if (hit->denied || hit->no_room || read_paces(hit) || read_reserves(hit) ||
+	if (hit->denied || hit->never || hit->banned)
+		return;
+	ban_strike(flow, hit);
+	if (hit->no_room || read_paces(hit) || read_reserves(hit) ||
 	    !read_limit(flow->env->image, hit->limit)->count_denied)
 		return;
 	if (flow->dry)

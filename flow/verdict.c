@@ -8,6 +8,7 @@
  * a limit of the whole site only when it refuses: its remainder is not this client's.
  */
 #include "flow/read.h"
+#include "flow/refusal.h"
 
 #define SECOND UINT64_C(1000000000)
 
@@ -77,27 +78,91 @@ static void bind_to(struct flow *flow, const struct flow_hit *hit, const struct 
 	flow->key_digest = hit->denied ? 0 : flow_key_digest(flow, hit);
 }
 
-/* The refusing hit with the longest wait; one whose key is missing waits for ever, and says so. */
+/* How hard a refusal is: what is done instead of it holds only if no other limit refuses harder. */
+static unsigned hardness(const struct flow *flow, const struct flow_hit *hit)
+{
+	static const unsigned char hard[] = {[IMAGE_INSTEAD_CACHED] = 0,
+					     [IMAGE_INSTEAD_CHALLENGE] = 1,
+					     [IMAGE_INSTEAD_SLOW] = 2,
+					     [IMAGE_INSTEAD_REFUSE] = 2,
+					     [IMAGE_INSTEAD_CLOSE] = 3};
+
+	return hit->denied || hit->never ? 4 : hard[read_limit(flow->env->image, hit->limit)->instead];
+}
+
+/* Who may never, or is without his key, waits for ever; who is banned, for the ban. */
+static void refusal_report(const struct flow *flow, const struct flow_hit *hit, struct algo_report *out)
+{
+	if (hit->denied || hit->never) {
+		*out = (struct algo_report){.limit = read_counter(flow->env->image, hit->counter)->capacity,
+					    .wait_ns = ALGO_NEVER};
+		return;
+	}
+	flow_hit_report(flow, hit, out);
+	if (hit->banned) {
+		out->remaining = 0;
+		out->wait_ns = flow->ban.until > flow->time.now ? flow->ban.until - flow->time.now : 1;
+		if (out->full_ns < out->wait_ns)
+			out->full_ns = out->wait_ns;
+	}
+}
+
+static void retry_after(struct flow_verdict *verdict, uint64_t wait_ns)
+{
+	if (wait_ns == ALGO_NEVER)
+		return;
+	verdict->retry_after_s = ceil_div(wait_ns, SECOND);
+	if (verdict->retry_after_s == 0)
+		verdict->retry_after_s = 1;
+}
+
+/* What the binding limit does instead of refusing. */
+static void instead(struct flow *flow, const struct flow_hit *hit)
+{
+	const struct image *image = flow->env->image;
+	const struct image_limit *limit = read_limit(image, hit->limit);
+	struct flow_verdict *verdict = &flow->verdict;
+
+	if (hit->denied || hit->never)
+		return;
+	switch ((enum image_instead)limit->instead) {
+	case IMAGE_INSTEAD_CLOSE:
+		verdict->action = FLOW_CLOSE;
+		break;
+	case IMAGE_INSTEAD_CACHED:
+		verdict->action = FLOW_CACHED;
+		break;
+	case IMAGE_INSTEAD_CHALLENGE:
+		verdict->http_status = 303;
+		verdict->location = image_text(image, limit->instead_to);
+		break;
+	case IMAGE_INSTEAD_SLOW:
+	case IMAGE_INSTEAD_REFUSE:
+		break;
+	}
+}
+
+/* The refusing hit that is the hardest, and of those the one with the longest wait. */
 static bool refuse(struct flow *flow)
 {
 	struct flow_verdict *verdict = &flow->verdict;
+	const struct image *image = flow->env->image;
 	const struct flow_hit *hit;
 	struct algo_report report, longest = {0};
+	unsigned hardest = 0;
 
 	for (size_t i = 0; i < flow->hit_count; i++) {
+		unsigned hard;
+
 		hit = &flow->hits[i];
 		if (!read_enforced(hit) || hit->allowed)
 			continue;
-		if (hit->denied) {
+		refusal_report(flow, hit, &report);
+		hard = hardness(flow, hit);
+		if (flow->refused_by == FLOW_NONE || hard > hardest ||
+		    (hard == hardest && report.wait_ns > longest.wait_ns)) {
 			flow->refused_by = (uint32_t)i;
-			longest = (struct algo_report){
-				.limit = read_counter(flow->env->image, hit->counter)->capacity,
-				.wait_ns = ALGO_NEVER};
-			break;
-		}
-		flow_hit_report(flow, hit, &report);
-		if (flow->refused_by == FLOW_NONE || report.wait_ns > longest.wait_ns) {
-			flow->refused_by = (uint32_t)i;
+			hardest = hard;
 			longest = report;
 		}
 	}
@@ -107,18 +172,17 @@ static bool refuse(struct flow *flow)
 	hit = &flow->hits[flow->refused_by];
 	bind_to(flow, hit, &longest);
 	verdict->action = FLOW_REFUSE;
-	verdict->status = hit->denied ? FLOW_MISSING : FLOW_REJECTED;
-	verdict->http_status = hit->denied ? flow->env->image->deny_status
-					   : read_respond(flow->env->image,
-							  read_limit(flow->env->image, hit->limit)->respond)
-						     ->status;
-	if (longest.wait_ns != ALGO_NEVER) {
-		verdict->retry_after_s = ceil_div(longest.wait_ns, SECOND);
-		if (verdict->retry_after_s == 0)
-			verdict->retry_after_s = 1;
-	}
+	verdict->status = hit->denied	? FLOW_MISSING
+			  : hit->never	? FLOW_NEVER
+			  : hit->banned ? FLOW_BANNED
+					: FLOW_REJECTED;
+	verdict->http_status = hit->denied || hit->never
+				       ? image->deny_status
+				       : read_respond(image, read_limit(image, hit->limit)->respond)->status;
+	retry_after(verdict, longest.wait_ns);
 	if (hit->what != IMAGE_CONCURRENT)
 		verdict->effective_s = verdict->retry_after_s;
+	instead(flow, hit);
 	return true;
 }
 
@@ -161,7 +225,7 @@ static void pass(struct flow *flow)
 	struct algo_report report, smallest = {0};
 	uint64_t delay_ns = 0;
 	size_t judged = 0, exempt = 0;
-	bool shadow_refused = false, waited = false;
+	bool shadow_refused = false, waited = false, slowed = false;
 
 	for (size_t i = 0; i < flow->hit_count; i++) {
 		struct flow_hit *hit = &flow->hits[i];
@@ -173,6 +237,13 @@ static void pass(struct flow *flow)
 			verdict->exception = hit->exception;
 		shadow_refused |= hit->role == FLOW_ROLE_SHADOW && !hit->allowed;
 		waited |= hit->waited;
+		if (hit->slowed) {
+			uint64_t pace = read_limit(flow->env->image, hit->limit)->instead_bytes_per_s;
+
+			slowed = true;
+			if (verdict->slow_bytes_per_s == 0 || pace < verdict->slow_bytes_per_s)
+				verdict->slow_bytes_per_s = pace;
+		}
 		if (!read_enforced(hit) || hit->look.numbers.kind == ALGO_NONE) /* the table could not say */
 			continue;
 		flow_hit_report(flow, hit, &report);
@@ -187,7 +258,9 @@ static void pass(struct flow *flow)
 	allow(flow, binding, &smallest);
 	if (flow->exempt)
 		verdict->exception = flow->exempt;
-	if (shadow_refused)
+	if (slowed)
+		verdict->status = FLOW_SLOWED;
+	else if (shadow_refused)
 		verdict->status = FLOW_REJECTED_SHADOW;
 	else if (waited || (delay_ns && flow->can_wait))
 		verdict->status = FLOW_DELAYED;
@@ -199,6 +272,29 @@ static void pass(struct flow *flow)
 		verdict->wait_ms = ceil_div(delay_ns, 1000000);
 }
 
+/* By the operator, whatever the limits say. */
+static void banned(struct flow *flow)
+{
+	struct flow_verdict *verdict = &flow->verdict;
+
+	verdict->action = FLOW_REFUSE;
+	verdict->status = FLOW_BANNED;
+	verdict->http_status = flow->env->image->deny_status;
+	verdict->wait_ns = flow->ban.until > flow->time.now ? flow->ban.until - flow->time.now : 1;
+	retry_after(verdict, verdict->wait_ns);
+}
+
+/* Its limits have let it pass, and are charged: guessing keys is limited like everything else. */
+static void unknown(struct flow *flow)
+{
+	struct flow_verdict *verdict = &flow->verdict;
+
+	verdict->action = FLOW_REFUSE;
+	verdict->status = FLOW_UNKNOWN;
+	verdict->http_status = 401;
+	verdict->wait_ms = 0;
+}
+
 void flow_make_verdict(struct flow *flow)
 {
 	struct flow_verdict *verdict = &flow->verdict;
@@ -207,12 +303,21 @@ void flow_make_verdict(struct flow *flow)
 	verdict->wait_ms = 0; /* that of the queue is over */
 	verdict->limit_index = verdict->counter_index = FLOW_NONE;
 	flow->refused_by = FLOW_NONE;
-	if (flow->deny) {
+	if (flow->ban.by_operator) {
+		banned(flow);
+	} else if (flow->deny) {
 		verdict->action = flow->deny->close ? FLOW_CLOSE : FLOW_REFUSE;
 		verdict->status = FLOW_DENIED;
 		verdict->http_status = flow->env->image->deny_status;
 		verdict->exception = flow->deny;
+	} else if (flow->tells) {
+		verdict->action = FLOW_TELL;
+		verdict->status = FLOW_OWN_LIMITS;
 	} else if (!refuse(flow)) {
 		pass(flow);
+		if (flow_who_refused(flow))
+			unknown(flow);
 	}
+	if (verdict->action == FLOW_REFUSE || verdict->action == FLOW_CACHED)
+		flow_refusal(flow);
 }

@@ -31,7 +31,9 @@
 	X(no_room, "charges that found no room")                                                             \
 	X(retries, "compare-and-swap retries")                                                               \
 	X(untrusted, "requests with a forwarding header from an untrusted peer")                             \
-	X(policy_errors, "times a published policy could not be mapped")
+	X(policy_errors, "times a published policy could not be mapped")                                     \
+	X(unknown, "requests with an unknown API key or an invalid token")                                   \
+	X(unsettled, "answers without the number that a limit is settled by")
 
 struct stats_limit { /* one cache line */
 #define X(name, help) uint64_t name;
@@ -42,7 +44,7 @@ struct stats_process { /* two cache lines */
 #define X(name, help) uint64_t name;
 	STATS_PROCESS(X)
 #undef X
-	uint64_t spare[5];
+	uint64_t spare[3];
 };
 
 /* A recent happening, one ring per process: who was refused, which address was not trusted. */
