@@ -36,15 +36,15 @@ static void end(void *to, enum json_kind kind, uint32_t elements)
 	(void)elements;
 	gathered->size = 0;
 	switch (kind) {
-	case JSON_NUMBER:
+	case JSON_SCAN_NUMBER:
 		if (gathered->said->text)
 			value = (struct text){spelled, number_spell(value, spelled)};
 		/* fall through */
-	case JSON_STRING:
-	case JSON_LITERAL:
+	case JSON_SCAN_STRING:
+	case JSON_SCAN_LITERAL:
 		said_value(gathered->said, value);
 		break;
-	case JSON_NULL:
+	case JSON_SCAN_NULL:
 		break;
 	default:
 		gathered->said->doubtful = true; /* ["alice"] is "alice" to some */
@@ -78,7 +78,7 @@ static void count(void *to, enum json_kind kind, uint32_t elements)
 {
 	struct counted *counted = to;
 
-	if (kind == JSON_ARRAY) {
+	if (kind == JSON_SCAN_ARRAY) {
 		counted->elements = elements > counted->elements ? elements : counted->elements;
 		counted->found = true;
 	}
@@ -97,7 +97,7 @@ bool json_body_count(struct text body, bool whole, struct text path, uint32_t *o
 		return false;
 	*more = !whole && json_scan_counting(&scan, &elements);
 	if (*more)
-		count(&counted, JSON_ARRAY, elements);
+		count(&counted, JSON_SCAN_ARRAY, elements);
 	*out = counted.elements;
 	return counted.found;
 }

@@ -168,7 +168,7 @@ static void close(struct json_scan *scan, bool array, const struct json_sink *si
 	}
 	if (scan->depth == scan->counts) {
 		scan->counts = 0;
-		sink->end(sink->to, JSON_ARRAY, scan->elements);
+		sink->end(sink->to, JSON_SCAN_ARRAY, scan->elements);
 	}
 	if (scan->depth == scan->follow)
 		scan->follow--;
@@ -185,7 +185,7 @@ static void value_begins(struct json_scan *scan, char c, const struct json_sink 
 		scan->elements++;
 	if (c == '{') {
 		if (hit == HIT_LAST)
-			sink->end(sink->to, JSON_OBJECT, 0);
+			sink->end(sink->to, JSON_SCAN_OBJECT, 0);
 		open(scan, false);
 		if (hit == HIT_ON)
 			scan->follow = scan->depth;
@@ -235,7 +235,7 @@ static const char *string(struct json_scan *scan, const char *at, const char *en
 		if (scan->is_name)
 			name_ended(scan);
 		else
-			scalar_ended(scan, JSON_STRING, sink);
+			scalar_ended(scan, JSON_SCAN_STRING, sink);
 	} else {
 		scan->state = FAILED;
 	}
@@ -297,7 +297,7 @@ static void literal(struct json_scan *scan, char c, const struct json_sink *sink
 	}
 	emit(scan, &c, 1, sink);
 	if (!word[++scan->step])
-		scalar_ended(scan, scan->literal == 2 ? JSON_NULL : JSON_LITERAL, sink);
+		scalar_ended(scan, scan->literal == 2 ? JSON_SCAN_NULL : JSON_SCAN_LITERAL, sink);
 }
 
 static bool number_may_end(const struct json_scan *scan)
@@ -343,7 +343,7 @@ static bool number(struct json_scan *scan, char c, const struct json_sink *sink)
 		return true;
 	}
 	if (number_may_end(scan))
-		scalar_ended(scan, JSON_NUMBER, sink);
+		scalar_ended(scan, JSON_SCAN_NUMBER, sink);
 	else
 		scan->state = FAILED;
 	return false;
@@ -439,7 +439,7 @@ void json_scan_feed(struct json_scan *scan, const void *data, size_t size, const
 bool json_scan_end(struct json_scan *scan, const struct json_sink *sink)
 {
 	if (number_may_end(scan) && !scan->depth)
-		scalar_ended(scan, JSON_NUMBER, sink);
+		scalar_ended(scan, JSON_SCAN_NUMBER, sink);
 	return scan->state == AFTER && !scan->depth;
 }
 

@@ -17,7 +17,14 @@
 #define JSON_DEPTH_MAX 512u /* deeper is an error; PHP's default, too */
 #define JSON_NAME_MAX  128u /* bytes of a name on the path; a longer one is not on it */
 
-enum json_kind { JSON_STRING, JSON_NUMBER, JSON_LITERAL, JSON_NULL, JSON_ARRAY, JSON_OBJECT };
+enum json_kind {
+	JSON_SCAN_STRING,
+	JSON_SCAN_NUMBER,
+	JSON_SCAN_LITERAL,
+	JSON_SCAN_NULL,
+	JSON_SCAN_ARRAY,
+	JSON_SCAN_OBJECT
+};
 
 /* What stands at the path, in the document's order. */
 struct json_sink {

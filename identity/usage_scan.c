@@ -50,7 +50,7 @@ static void ended(void *to, enum json_kind kind, uint32_t elements)
 	uint32_t amount;
 
 	(void)elements;
-	if ((kind == JSON_NUMBER || kind == JSON_STRING) && scan->size <= USAGE_NUMBER_MAX &&
+	if ((kind == JSON_SCAN_NUMBER || kind == JSON_SCAN_STRING) && scan->size <= USAGE_NUMBER_MAX &&
 	    number_read((struct text){scan->number, scan->size}, &amount)) {
 		scan->amount = amount;
 		scan->found = true;
