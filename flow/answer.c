@@ -27,6 +27,17 @@ static void describe(const struct flow *flow, uint32_t headers, bool retry_after
 		fields_add_number(out, w, TEXT("Retry-After"), flow->verdict.retry_after_s);
 }
 
+/* What the client can quote, and `weir why` reads. */
+static void refusal(const struct flow *flow, struct writer *w, struct flow_answer *out)
+{
+	size_t mark = w->used;
+
+	if (!flow->verdict.refusal[0])
+		return;
+	writer_text(w, text_of(flow->verdict.refusal));
+	fields_add(out, TEXT("Weir-Refusal"), writer_since(w, mark));
+}
+
 static struct writer begin(struct flow_answer *out)
 {
 	memset(out, 0, offsetof(struct flow_answer, buffer));
@@ -55,8 +66,11 @@ void flow_answer(const struct flow *flow, struct text accept, int64_t wall, stru
 			image, read_limit(image, verdict->limit_index)->respond);
 
 		describe(flow, respond->headers, true, wall, &w, out);
+		refusal(flow, &w, out);
 		if (respond->cors_mirror)
 			expose(flow, &w, out);
+	} else {
+		refusal(flow, &w, out);
 	}
 	if (verdict->action == FLOW_REFUSE)
 		body_write(flow, accept, &w, out);

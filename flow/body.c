@@ -79,6 +79,16 @@ static struct text limit_name(const struct flow *flow)
 	return image_text(image, read_limit(image, flow->verdict.limit_index)->name);
 }
 
+/* Its id, for support to ask for: letters and digits only. */
+static void refusal(const struct flow *flow, struct writer *w, struct text before, struct text after)
+{
+	if (!flow->verdict.refusal[0])
+		return;
+	writer_text(w, before);
+	writer_text(w, text_of(flow->verdict.refusal));
+	writer_text(w, after);
+}
+
 static void json(const struct flow *flow, const struct story *story, struct writer *w)
 {
 	writer_text(w, TEXT("{\"error\":\""));
@@ -94,6 +104,7 @@ static void json(const struct flow *flow, const struct story *story, struct writ
 		writer_text(w, TEXT(",\"retryAfter\":"));
 		writer_number(w, flow->verdict.retry_after_s);
 	}
+	refusal(flow, w, TEXT(",\"id\":\""), TEXT("\""));
 	writer_text(w, TEXT("}\n"));
 }
 
@@ -114,6 +125,7 @@ static void problem(const struct flow *flow, const struct story *story, struct w
 		writer_json(w, image_text(image, read_counter(image, flow->verdict.counter_index)->name));
 		writer_text(w, TEXT("]"));
 	}
+	refusal(flow, w, TEXT(",\"instance\":\"urn:weir:"), TEXT("\""));
 	writer_text(w, TEXT("}\n"));
 }
 
@@ -125,7 +137,9 @@ static void page(const struct flow *flow, const struct story *story, struct writ
 	writer_text(w, story->title);
 	writer_text(w, TEXT("</h1><p>"));
 	sentence(flow, w);
-	writer_text(w, TEXT("</p></body>\n</html>\n"));
+	writer_text(w, TEXT("</p>"));
+	refusal(flow, w, TEXT("\n<p><small>"), TEXT("</small></p>"));
+	writer_text(w, TEXT("</body>\n</html>\n"));
 }
 
 static void grpc(const struct flow *flow, const struct story *story, struct writer *w,
