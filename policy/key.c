@@ -181,6 +181,18 @@ static bool read_word(struct load *load, struct text word, struct model_mark mar
 	return true;
 }
 
+bool key_word_read(struct load *load, struct text word, struct model_mark mark, struct image_key_part *part,
+		   struct text *name)
+{
+	struct key *key = arena_alloc(&load->arena, sizeof *key);
+
+	if (!read_word(load, word, mark, key))
+		return false;
+	*part = key->parts[0];
+	*name = key->names[0];
+	return true;
+}
+
 /* One item: "a | b | c". */
 static void read_item(struct load *load, const struct node *item, void *context)
 {

@@ -7,18 +7,6 @@
 #include "policy/value.h"
 #include "policy/words.h"
 
-/* "enforce 25%" is a share of traffic. */
-static void read_mode(struct load *load, const struct node *node, struct model_limit *limit)
-{
-	struct text text;
-	int number;
-	if (node->kind == NODE_SCALAR && (text = value_trim(node->text)).size > 8 &&
-	    memcmp(text.data, "enforce ", 8) == 0)
-		diag_error(load, node->mark, "'enforce' for a share of traffic is not built yet");
-	else if (words_value(load, node, "mode", &number))
-		limit->mode = (uint32_t)number;
-}
-
 /* CORS preflight is exempt from limits that speak of particular requests or of identities it cannot carry,
  * but not from one that names OPTIONS: it speaks of preflights. */
 static bool preflight_exempt(const struct model_limit *limit)
@@ -81,10 +69,11 @@ void limit_read(struct load *load, const struct node *name, const struct node *v
 	if ((word = yaml_get(&section, "for")))
 		who_read(load, word, &limit->who, &who);
 	cost_check(load, limit);
+	distinct_check(load, limit);
 	if ((word = yaml_get(&section, "on_full")) && words_value(load, word, "on_full", &number))
 		limit->on_full = (uint32_t)number;
 	if ((word = yaml_get(&section, "mode")))
-		read_mode(load, word, limit);
+		mode_read(load, word, &limit->mode, &limit->percent);
 	if ((word = yaml_get(&section, "exempt")))
 		exceptions_read(load, word, false, &limit->exempt, &limit->exempt_count);
 	respond_read(load, yaml_get(&section, "respond"),

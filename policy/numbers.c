@@ -43,6 +43,7 @@ static void read_rate(struct load *load, const struct node *item, void *context)
 
 	if (!value_line(load, item, "rate", &text))
 		return;
+	bool distinct = distinct_read(n, item, &text);
 	if (!rate_parse(&load->arena, text, &rate, why, sizeof why)) {
 		diag_error(load, item->mark, "%s", why);
 		return;
@@ -64,7 +65,8 @@ static void read_rate(struct load *load, const struct node *item, void *context)
 	*out = (struct model_rate){
 		.mark = item->mark, .count = rate.count, .period_ns = rate.period_ns, .unit = rate.name};
 	n->kinds[kind] = true;
-	if (numbers_build(n, &rate, kind, item->mark, out)) {
+	if (numbers_build(n, &rate, kind, item->mark, out) &&
+	    (!distinct || distinct_build(n, &rate, item->mark, out))) {
 		limit->rate_count++;
 		warn_numbers(n, out);
 	}

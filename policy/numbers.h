@@ -40,6 +40,11 @@ bool numbers_align(struct numbers *numbers, const struct rate *rate, enum algo_a
 bool numbers_build(struct numbers *numbers, const struct rate *rate, enum algo_kind kind,
 		   struct model_mark mark, struct model_rate *out);
 
+/* "10 distinct body.username/hour": is it such a rate? Then *text is what is left, "10/hour", and the limit knows of what. */
+bool distinct_read(struct numbers *numbers, const struct node *item, struct text *text);
+/* `seen` of such a rate, whose numbers are built; false after a finding. */
+bool distinct_build(struct numbers *numbers, const struct rate *rate, struct model_mark mark,
+		    struct model_rate *out);
 /* Appends what `concurrent` (with queue and wait), `bandwidth` and `total` say to the limit's rates. */
 void numbers_concurrent_read(struct numbers *numbers);
 void numbers_pace_read(struct numbers *numbers);

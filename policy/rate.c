@@ -120,7 +120,7 @@ static bool complain(struct text text, struct text rest, char *why, size_t size)
 		snprintf(why, size, "'%.*s' has no unit; write %.*s/s, %.*s/min or %.*s/hour", SHOWN(text),
 			 SHOWN(text), SHOWN(text), SHOWN(text));
 	else if (skip(&rest, "distinct"))
-		snprintf(why, size, "counting distinct values is not built yet");
+		snprintf(why, size, "different values are counted by a limit's own rate, and nowhere else");
 	else
 		snprintf(why, size, "'%.*s' is not a rate like 50/s, 100/15min or 5 per minute", SHOWN(text));
 	return false;

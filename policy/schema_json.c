@@ -44,6 +44,9 @@ static json_t *values_of(const char *of)
 		json_array_append_new(
 			any, json_pack("{s:s, s:s}", "type", "string", "pattern", "^calendar +[A-Za-z]"));
 	}
+	if (strcmp(of, "mode") == 0)
+		json_array_append_new(
+			any, json_pack("{s:s, s:s}", "type", "string", "pattern", "^enforce +[0-9]+ *%$"));
 	json_array_append_new(any, json_pack("{s:o}", "enum", fixed));
 	/* from the environment */
 	json_array_append_new(any, json_pack("{s:s, s:s}", "type", "string", "pattern", "[$][{]"));

@@ -66,6 +66,9 @@ void who_read(struct load *load, const struct node *node, uint64_t *who, struct 
 /* The name behind the dot of "header.NAME" and its like, as a part of that kind (enum image_key_kind) takes it. */
 bool key_name_read(struct load *load, uint32_t kind, struct text word, struct model_mark mark,
 		   struct text *out);
+/* One word of a key, "body.username"; false after a finding. */
+bool key_word_read(struct load *load, struct text word, struct model_mark mark, struct image_key_part *part,
+		   struct text *name);
 /* key, key_names, key_count, key_text, missing and shared of a limit. */
 void key_read(struct load *load, const struct node *key, const struct node *missing,
 	      struct model_limit *limit);
@@ -75,6 +78,9 @@ void key_read(struct load *load, const struct node *key, const struct node *miss
  * NULL): a section whose numbers are good; what `node` does not say holds from there, where it goes with the rest. */
 void numbers_read(struct load *load, const struct node *node, const struct node *base, bool complain,
 		  struct model_limit *limit);
+
+/* Does counting different values go with the rest of the limit? */
+void distinct_check(struct load *load, const struct model_limit *limit);
 
 /* count, failures and failure_count of a limit. Its rates and count_denied are known. */
 void failures_read(struct load *load, const struct node *count, const struct node *failure,
@@ -89,6 +95,11 @@ void limits_read(struct load *load, const struct node *node);
 void limit_read(struct load *load, const struct node *name, const struct node *value,
 		struct model_limit *limit);
 
+/* enforce, enforce N%, shadow or disabled. */
+void mode_read(struct load *load, const struct node *node, uint32_t *mode, uint32_t *percent);
+/* "25%", min..max. */
+bool percent_read(struct load *load, const struct node *node, const char *what, uint32_t min, uint32_t max,
+		  uint32_t *out);
 /* cost and costs of a limit. `clients` has been read. */
 void cost_read(struct load *load, const struct node *cost, const struct node *overdraw,
 	       struct model_limit *limit);

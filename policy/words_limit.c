@@ -12,9 +12,14 @@ const struct word words_limit[] = {
 	 "How much, per how long. A list sets several at once, each with a unit of its own. A limit of "
 	 "several "
 	 "numbers has a counter for each, called by the limit's name and the unit or word: `api/s`, "
-	 "`api/hour`, `api/concurrent`. 0 refuses everything.",
+	 "`api/hour`, `api/concurrent`. 0 refuses everything. `10 distinct body.username/hour` counts "
+	 "different "
+	 "values of what a key can name: a value that was counted in that time costs nothing more, and a "
+	 "request "
+	 "without one passes.",
 	 "limits:\n"
-	 "  api: {match: /api/*, rate: [20/s, 1000/hour]}\n"},
+	 "  api: {match: /api/*, rate: [20/s, 1000/hour]}\n"
+	 "  guesses: {match: POST /login, rate: 10 distinct query.user/hour}\n"},
 	{SECTION_LIMIT, "match", TYPE_CLAUSES, 0, "every request",
 	 "Which requests. See *Which requests* below.",
 	 "limits:\n"
@@ -140,7 +145,8 @@ const struct word words_limit[] = {
 	{SECTION_LIMIT, "mode", TYPE_CHOICE, 0, "`enforce`",
 	 "Whether the limit acts. A shadow limit never affects the others or the answer.",
 	 "limits:\n"
-	 "  stricter: {rate: 20/s, burst: 40, mode: shadow}\n"},
+	 "  stricter: {rate: 20/s, burst: 40, mode: shadow}\n"
+	 "  some: {match: /api/*, rate: 30/s, burst: 60, mode: enforce 25%}\n"},
 	{SECTION_LIMIT, "paths", TYPE_CHOICE, 0, "`folded`", "How this limit's patterns look at a path.",
 	 "limits:\n"
 	 "  objects: {match: GET /objects/*, paths: exact, rate: 50/s, burst: 100}\n"},

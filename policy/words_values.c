@@ -124,7 +124,10 @@ const struct word_value word_values[] = {
 	{"on_full", "allow", TABLE_ALLOW, true, "the request passes, uncounted"},
 	{"on_full", "deny", TABLE_DENY, true, "the request is refused"},
 
-	{"mode", "enforce", IMAGE_ENFORCE, true, "requests over the limit are refused"},
+	{"mode", "enforce", IMAGE_ENFORCE, true,
+	 "requests over the limit are refused; with `enforce 25%` those of a quarter of the keys, always the "
+	 "same "
+	 "ones, and for the others it is a shadow"},
 	{"mode", "shadow", IMAGE_SHADOW, true,
 	 "the limit counts and reports what it would have refused, and refuses nothing"},
 	{"mode", "disabled", IMAGE_DISABLED, true,
