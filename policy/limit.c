@@ -38,7 +38,7 @@ void limit_read(struct load *load, const struct node *name, const struct node *v
 	int number;
 
 	*limit = (struct model_limit){
-		.mark = name->mark, .name = name->text, .cost = 1, .respond = load->respond};
+		.mark = name->mark, .name = name->text, .cost = 1, .percent = 100, .respond = load->respond};
 	struct text where = arena_format(&load->arena, "limit '%.*s'", SHOW(name->text));
 	if (!value_name(load, name->text, name->mark, "a limit"))
 		limit->name = TEXT("limit");
@@ -70,6 +70,8 @@ void limit_read(struct load *load, const struct node *name, const struct node *v
 		who_read(load, word, &limit->who, &who);
 	cost_check(load, limit);
 	distinct_check(load, limit);
+	if ((word = yaml_get(&section, "new_keys")) && limit->rates)
+		new_keys_read(load, word, limit);
 	if ((word = yaml_get(&section, "on_full")) && words_value(load, word, "on_full", &number))
 		limit->on_full = (uint32_t)number;
 	if ((word = yaml_get(&section, "mode")))

@@ -202,7 +202,7 @@ void numbers_read(struct load *load, const struct node *node, const struct node 
 				   SHOW(limit->name));
 		return;
 	}
-	limit->rates = arena_alloc(&load->arena, (RATES_MAX + 3) * sizeof *limit->rates);
+	limit->rates = arena_alloc(&load->arena, (RATES_MAX + 5) * sizeof *limit->rates);
 	if (n.rate)
 		read_rates(&n);
 	else

@@ -281,7 +281,7 @@ const char schema_prose_end[] =
 	"  are not judged. If only failures count, six must fit; and of `concurrent` one or two places and\n"
 	"  less than four to wait in are too few for a browser's six connections;\n"
 	"- a sliding-log of more than 5,000, which takes 200 KB of the table for a key;\n"
-	"- a key that clients choose, without a limit by `ip` over the same requests;\n"
+	"- a key that clients choose, without `new_keys` or a limit by `ip` over the same requests;\n"
 	"- a cost that can never fit, a `missing` that has no effect, an entry of `exempt` or `deny` that\n"
 	"  has ended;\n"
 	"- a policy without limits.\n";

@@ -100,6 +100,8 @@ void mode_read(struct load *load, const struct node *node, uint32_t *mode, uint3
 /* "25%", min..max. */
 bool percent_read(struct load *load, const struct node *node, const char *what, uint32_t min, uint32_t max,
 		  uint32_t *out);
+/* Appends what `new_keys` says to the limit's rates, whose others are known. */
+void new_keys_read(struct load *load, const struct node *node, struct model_limit *limit);
 /* cost and costs of a limit. `clients` has been read. */
 void cost_read(struct load *load, const struct node *cost, const struct node *overdraw,
 	       struct model_limit *limit);

@@ -58,7 +58,8 @@ static void warn_twins(struct load *load)
 		all += model->limits[i].rate_count;
 	struct rule *rules = arena_alloc(&load->arena, (all + 1) * sizeof *rules);
 	for (size_t i = 0; i < model->limit_count; i++)
-		for (size_t k = 0; model->limits[i].mode == IMAGE_ENFORCE && k < model->limits[i].rate_count;
+		for (size_t k = 0; model->limits[i].mode == IMAGE_ENFORCE && !model->limits[i].candidate &&
+				   k < model->limits[i].rate_count;
 		     k++)
 			rules[count++] = (struct rule){&model->limits[i], &model->limits[i].rates[k]};
 	qsort(rules, count, sizeof *rules, by_meaning_and_place);
@@ -144,8 +145,8 @@ static const struct model_limit **bounds_of(struct load *load, unsigned kinds, s
 
 	for (size_t i = 0; i < model->limit_count; i++) {
 		const struct model_limit *limit = &model->limits[i];
-		if (limit->mode != IMAGE_ENFORCE || limit->key_count != 1 ||
-		    limit->count != IMAGE_COUNT_ALL || !counts(limit, kinds) ||
+		if (limit->mode != IMAGE_ENFORCE || limit->candidate || limit->percent < 100 ||
+		    limit->key_count != 1 || limit->count != IMAGE_COUNT_ALL || !counts(limit, kinds) ||
 		    (limit->key[0].kind != IMAGE_KEY_IP && limit->key[0].kind != IMAGE_KEY_SITE))
 			continue;
 		if (covers_everything(limit))
@@ -171,15 +172,17 @@ static void warn_chosen(struct load *load)
 
 		for (size_t i = 0; bounds && i < model->limit_count; i++) {
 			const struct model_limit *limit = &model->limits[i];
-			if (warned[i] || limit->mode == IMAGE_DISABLED || !counts(limit, kinds[k].what) ||
+			if (warned[i] || limit->mode == IMAGE_DISABLED || limit->candidate ||
+			    counts(limit, 1u << IMAGE_NEW_KEYS) || !counts(limit, kinds[k].what) ||
 			    !chosen_by_client(load, limit) ||
 			    bsearch(&limit, bounds, count, sizeof(const struct model_limit *), by_match))
 				continue;
 			warned[i] = true;
 			diag_warning(load, limit->mark,
 				     "a client can invent values of '%.*s' and get a fresh allowance each "
-				     "time; add a limit with key: ip over the same requests",
-				     SHOW(limit->key_text));
+				     "time; add %sa limit with key: ip over the same requests",
+				     SHOW(limit->key_text),
+				     kinds[k].what == RATE ? "new_keys: 30/min, or " : "");
 		}
 	}
 }
@@ -218,7 +221,7 @@ void warn_limits(struct load *load)
 	warn_twins(load);
 	warn_chosen(load);
 	for (size_t i = 0; i < load->model.limit_count; i++)
-		if (load->model.limits[i].mode == IMAGE_ENFORCE)
+		if (load->model.limits[i].mode == IMAGE_ENFORCE && !load->model.limits[i].candidate)
 			warn_page(load, &load->model.limits[i]);
 	if (load->model.limit_count == 0)
 		diag_warning(load, (struct model_mark){load->sources[0]->name, 1, 1, 1},

@@ -38,6 +38,18 @@ const struct word words_limit[] = {
 	 "limits:\n"
 	 "  per-tenant: {key: header.x-tenant, missing: deny, rate: 1000/min}\n"
 	 "  edge: {rate: 50/s, burst: 100}\n"},
+	{SECTION_LIMIT, "new_keys", TYPE_TEXT, 0, "",
+	 "For a key that clients can make up: how many keys that are not in the table one address may bring; "
+	 "beyond "
+	 "that, a request with a new key is refused. A rate, `30/min`; IPv6 counts by prefix, or `30/min per "
+	 "ip/24/56` says which. Its counter is called LIMIT/new_keys.",
+	 "limits:\n"
+	 "  sessions: {key: cookie.sid, missing: ip, rate: 100/min, new_keys: 30/min}\n"
+	 "  tenants:\n"
+	 "    key: header.x-tenant\n"
+	 "    missing: deny\n"
+	 "    rate: 1000/min\n"
+	 "    new_keys: 30/min per ip/24/56\n"},
 	{SECTION_LIMIT, "burst", TYPE_NUMBER, 0, "N of the rate",
 	 "Token bucket: how much may come at once, 1 to 1,000,000. `burst: 1` spaces requests evenly. "
 	 "(nginx's `burst=N nodelay` is "
@@ -171,7 +183,6 @@ const struct word words_limit[] = {
 	LATER(LIMIT, "then", "a ban after repeated refusals"),
 	LATER(LIMIT, "instead", "a challenge, a cached answer or a slow one instead of a refusal"),
 	LATER(LIMIT, "candidate", "a new number beside the enforced one"),
-	LATER(LIMIT, "new_keys", "how many new counters a client may open"),
 	LATER(LIMIT, "over", "an allowance over a quota, and notices"),
 	LATER(LIMIT, "store", "where the limit's counters are"),
 	LATER(LIMIT, "at", "which doors keep the limit"),
