@@ -50,7 +50,11 @@ static void remember(struct numbers *n, const struct node *item, struct text wor
 	}
 	if (!key_word_read(n->load, word, mark, &part, &name))
 		return;
-	if (part.kind == IMAGE_KEY_SITE || part.kind == IMAGE_KEY_ROUTE)
+	if (n->base && limit->distinct.kind == IMAGE_KEY_SITE)
+		diag_error(n->load, item->mark,
+			   "the limit counts requests, and other numbers of it do too; make another limit of "
+			   "this");
+	else if (part.kind == IMAGE_KEY_SITE || part.kind == IMAGE_KEY_ROUTE)
 		diag_error(n->load, mark, "'%.*s' has no values that could be counted", SHOW(word));
 	else if (limit->distinct.kind != IMAGE_KEY_SITE &&
 		 (limit->distinct.kind != part.kind || !text_equal(limit->distinct_name, name) ||
@@ -65,8 +69,8 @@ bool distinct_read(struct numbers *n, const struct node *item, struct text *text
 {
 	struct text count, word, period;
 
-	if (!split(*text, &count, &word, &period))
-		return false;
+	if (!split(*text, &count, &word, &period)) /* other numbers of a limit count what it does */
+		return n->base && n->limit->distinct.kind != IMAGE_KEY_SITE;
 	remember(n, item, word);
 	*text = arena_format(&n->load->arena, "%.*s%.*s", (int)count.size, count.data, (int)period.size,
 			     period.data);

@@ -106,7 +106,7 @@ static bool has_rate(const struct model_limit *limit)
 }
 
 /* What cannot be counted by its answer. */
-static void check(struct load *load, const struct node *count, const struct model_limit *limit)
+void failures_check(struct load *load, const struct node *count, const struct model_limit *limit)
 {
 	for (size_t i = 0; i < limit->rate_count; i++)
 		if (limit->rates[i].numbers.kind == ALGO_LEAKY_BUCKET ||
@@ -146,7 +146,7 @@ void failures_read(struct load *load, const struct node *count, const struct nod
 				   "out");
 		return;
 	}
-	check(load, count, limit);
+	failures_check(load, count, limit);
 	if (statuses.count == 0) {
 		statuses.list = arena_alloc(&load->arena, sizeof usual);
 		statuses.list[statuses.count++] = usual;

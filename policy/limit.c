@@ -26,6 +26,18 @@ static bool preflight_exempt(const struct model_limit *limit)
 	return false;
 }
 
+static void limit_candidate(struct load *load, const struct node *node, const struct node *section,
+			    const struct model_limit *base)
+{
+	struct model *model = &load->model;
+	struct model_limit *out = &model->limits[model->limit_count];
+
+	if (!candidate_read(load, node, section, base, out))
+		return;
+	out->candidate = 1 + (uint32_t)(base - model->limits);
+	model->limit_count++;
+}
+
 void limit_read(struct load *load, const struct node *name, const struct node *value,
 		struct model_limit *limit)
 {
@@ -83,6 +95,8 @@ void limit_read(struct load *load, const struct node *name, const struct node *v
 	limit->preflight_exempt = preflight_exempt(limit);
 	if (load->diag.errors == errors)
 		variants_read(load, &section, limit);
+	if ((word = yaml_get(&section, "candidate")) && load->diag.errors == errors)
+		limit_candidate(load, word, &section, limit);
 }
 
 void limits_read(struct load *load, const struct node *node)
@@ -92,7 +106,7 @@ void limits_read(struct load *load, const struct node *node)
 
 	if (node && (node->kind == NODE_SCALAR || node->kind == NODE_LIST))
 		diag_error(load, node->mark, "limits have names: write NAME: {rate: 50/s}");
-	model->limits = arena_alloc(&load->arena, (count + 1) * sizeof *model->limits);
+	model->limits = arena_alloc(&load->arena, (2 * count + 1) * sizeof *model->limits);
 	for (size_t i = 0; i < count; i++)
 		limit_read(load, &node->pairs[i].key, &node->pairs[i].value,
 			   &model->limits[model->limit_count++]);

@@ -69,7 +69,7 @@ struct model_rate {
 	uint32_t most;		  /* its capacity, if that is not the numbers'; else 0 */
 	struct algo_numbers seen; /* as in image_counter, as the next */
 	uint32_t soft;
-	bool by_day; /* align: billing-day */
+	bool by_day;		       /* align: billing-day */
 	uint16_t new_bits4, new_bits6; /* as in image_counter */
 };
 
@@ -140,6 +140,8 @@ struct model_limit {
 	struct image_key_part distinct; /* kind IMAGE_KEY_SITE: none */
 	struct text distinct_name;
 	uint8_t notify[4];
+	uint32_t over_allow; /* `over`: per cent that the numbers of windows have on top */
+	bool over;	     /* it is said */
 };
 
 struct model_route {

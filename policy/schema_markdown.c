@@ -44,6 +44,9 @@ static const struct {
 	[SECTION_LIMIT] = {"Inside a limit", "Several limits can hold for one request; each has these words. "
 					     "Only `rate` is needed, or one of "
 					     "`concurrent`, `bandwidth` and `total`."},
+	[SECTION_CANDIDATE] = {"Inside a limit's candidate",
+			       "Other numbers, beside those in force. What is not said "
+			       "is as in the limit."},
 	[SECTION_COST] = {"Inside a limit's cost", "A cost that the request says, or its answer."},
 	[SECTION_MATCH] = {"Inside match", "The long form of a match. All conditions must hold."},
 	[SECTION_RESPOND] = {"Inside respond",

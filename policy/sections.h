@@ -86,6 +86,8 @@ void distinct_check(struct load *load, const struct model_limit *limit);
 void failures_read(struct load *load, const struct node *count, const struct node *failure,
 		   struct model_limit *limit);
 
+/* Can these numbers be counted by the answers? `count` is where that was said. */
+void failures_check(struct load *load, const struct node *count, const struct model_limit *limit);
 /* Words said in `node` replace those in *respond. */
 void respond_read(struct load *load, const struct node *node, const char *where,
 		  struct model_respond *respond);
@@ -95,6 +97,9 @@ void limits_read(struct load *load, const struct node *node);
 void limit_read(struct load *load, const struct node *name, const struct node *value,
 		struct model_limit *limit);
 
+/* The pseudo-limit that `candidate` makes of its limit, whose section is `section`; false after a finding. */
+bool candidate_read(struct load *load, const struct node *node, const struct node *section,
+		    const struct model_limit *base, struct model_limit *out);
 /* enforce, enforce N%, shadow or disabled. */
 void mode_read(struct load *load, const struct node *node, uint32_t *mode, uint32_t *percent);
 /* "25%", min..max. */

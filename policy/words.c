@@ -8,8 +8,8 @@
 #include "policy/load.h"
 #include "policy/suggest.h"
 
-static const struct word *const tables[] = {words_file, words_clients, words_people, words_limit,
-					    words_cost, words_answer};
+static const struct word *const tables[] = {words_file, words_clients,	 words_people, words_limit,
+					    words_cost, words_candidate, words_answer};
 
 /* What a section looks like, for who wrote something else in its place. */
 static const char *const looks[SECTION_COUNT] = {
@@ -26,6 +26,7 @@ static const char *const looks[SECTION_COUNT] = {
 	[SECTION_EXCEPTION] = "{ip: 10.0.0.0/8, reason: ours}",
 	[SECTION_LIMIT] = "{rate: 50/s}",
 	[SECTION_MATCH] = "{path: /api/*}",
+	[SECTION_CANDIDATE] = "{rate: 60/min}",
 	[SECTION_COST] = "{reserve: body.max_tokens, settle: response.body.usage.total_tokens}",
 	[SECTION_RESPOND] = "{status: 429}",
 	[SECTION_BODY] = "{file: 429.html}",

@@ -159,6 +159,14 @@ const struct word words_limit[] = {
 	 "limits:\n"
 	 "  stricter: {rate: 20/s, burst: 40, mode: shadow}\n"
 	 "  some: {match: /api/*, rate: 30/s, burst: 60, mode: enforce 25%}\n"},
+	{SECTION_LIMIT, "candidate", TYPE_BRIEF, SECTION_CANDIDATE, "",
+	 "Other numbers beside those in force, for the same requests and keys, with counters of their own, "
+	 "called "
+	 "LIMIT/candidate: in a shadow, so that it can be seen whom they would refuse before they do. `weir "
+	 "shadow "
+	 "report` tells, and `weir promote LIMIT` writes them into the file. Plans do not change them.",
+	 "limits:\n"
+	 "  search: {match: GET /api/search, rate: 100/min, candidate: {rate: 60/min, mode: shadow}}\n"},
 	{SECTION_LIMIT, "paths", TYPE_CHOICE, 0, "`folded`", "How this limit's patterns look at a path.",
 	 "limits:\n"
 	 "  objects: {match: GET /objects/*, paths: exact, rate: 50/s, burst: 100}\n"},
@@ -182,12 +190,12 @@ const struct word words_limit[] = {
 	 "  sign-in: {match: POST /login, rate: 5/min, was: login}\n"},
 	LATER(LIMIT, "then", "a ban after repeated refusals"),
 	LATER(LIMIT, "instead", "a challenge, a cached answer or a slow one instead of a refusal"),
-	LATER(LIMIT, "candidate", "a new number beside the enforced one"),
 	LATER(LIMIT, "over", "an allowance over a quota, and notices"),
 	LATER(LIMIT, "store", "where the limit's counters are"),
 	LATER(LIMIT, "at", "which doors keep the limit"),
 	{SECTION_LIMIT, "for", TYPE_TEXTS, 0, "everybody",
-	 "Which clients it is for, by who they are: `anonymous` (neither a known API key nor a verified token), "
+	 "Which clients it is for, by who they are: `anonymous` (neither a known API key nor a verified "
+	 "token), "
 	 "`identified`, `plan NAME`, or a list of them.",
 	 "clients: {api_keys: {}}\n"
 	 "limits:\n"
