@@ -100,6 +100,8 @@ struct table {
 		struct table_ticket *first, *last;
 	} reserved, in_flight;
 	uint32_t held; /* tickets in both */
+	uint64_t roster_second; /* of table time: so many entries have been noted in it (roster.c) */
+	uint32_t roster_noted;
 };
 
 /* process.c: takes and gives back a process slot. */
