@@ -17,7 +17,7 @@
 #include "table/log_ring.h"
 #include "table/quota.h"
 
-#define BANNED ((wide)1 << 127) /* a ban that holds is worth more than all that is counted */
+#define BANNED ((wide)1 << 126) /* a ban that holds is worth more than all that is counted */
 
 uint64_t evict_end(const struct algo_numbers *numbers, uint64_t w1)
 {
@@ -74,7 +74,7 @@ bool evict_choose(struct table *table, struct slot_pair *pair, const struct ledg
 			continue;
 		if (kind == EVICT_LIVE)
 			quotas |= quota_of(row);
-		wide rank = kind == EVICT_LIVE ? evict_worth(&row->numbers, w1, now) : 0;
+		wide rank = kind == EVICT_LIVE ? evict_weight(&row->numbers, row->flags, w1, now) : 0;
 		if (out->slot && kind == out->kind && rank >= least)
 			continue;
 		*out = (struct evict_victim){slot, w0, w1, kind};

@@ -29,6 +29,13 @@ bool evict_recovered(const struct algo_numbers *numbers, uint64_t w1, uint64_t n
  * everything else. */
 wide evict_worth(const struct algo_numbers *numbers, uint64_t w1, uint64_t now);
 
+/* The same of a slot under a row with these flags. What is to be kept (LEDGER_KEEP) weighs more than all that is not, bans too. */
+#define EVICT_KEPT ((wide)1 << 127)
+static inline wide evict_weight(const struct algo_numbers *numbers, uint32_t flags, uint64_t w1, uint64_t now)
+{
+	return evict_worth(numbers, w1, now) | (flags & LEDGER_KEEP ? EVICT_KEPT : 0);
+}
+
 struct evict_victim {
 	struct slot *slot;
 	uint64_t w0, w1;

@@ -18,7 +18,7 @@ struct ledger_row {	   /* 64 bytes, a file format */
 	uint32_t
 		generation; /* of the publication that added the row; among those of one plan the higher wins (T2) */
 	uint16_t stat;	/* index of its limit's statistics, below TABLE_STAT_COUNT; 0: shared */
-	uint16_t flags; /* LEDGER_FULL_*, LEDGER_QUOTA_*, others 0 */
+	uint16_t flags; /* LEDGER_FULL_*, LEDGER_KEEP, LEDGER_QUOTA_*, others 0 */
 	struct algo_numbers numbers;
 	uint32_t plan;	/* LEDGER_PLAN, of the clients it is for; 0: none */
 	uint32_t check; /* of the other 60 bytes */
@@ -30,6 +30,7 @@ struct ledger_row {	   /* 64 bytes, a file format */
 #define LEDGER_PLAN(hash, day) (((uint32_t)(hash) & ~LEDGER_PLAN_DAYS) | ((uint32_t)(day)&LEDGER_PLAN_DAYS))
 
 #define LEDGER_FULL_MASK   3u /* enum table_full */
+#define LEDGER_KEEP	   8u /* its slots go after those of all other rows: a bill */
 #define LEDGER_QUOTA_SHIFT 4  /* bits 4..7: ways of a pair that others leave it (quota.h), 1..8; 0: none */
 #define LEDGER_QUOTA_MAX   15u
 #define LEDGER_QUOTA(ways) ((uint16_t)((ways) << LEDGER_QUOTA_SHIFT))
@@ -38,7 +39,7 @@ struct ledger_row {	   /* 64 bytes, a file format */
 static inline bool ledger_flags_valid(uint32_t flags)
 {
 	return (flags & LEDGER_FULL_MASK) <= TABLE_DENY && flags >> LEDGER_QUOTA_SHIFT <= 8 &&
-	       (flags & ~(LEDGER_FULL_MASK | LEDGER_QUOTA_MAX << LEDGER_QUOTA_SHIFT)) == 0;
+	       (flags & ~(LEDGER_FULL_MASK | LEDGER_KEEP | LEDGER_QUOTA_MAX << LEDGER_QUOTA_SHIFT)) == 0;
 }
 
 /* One publisher at a time (flock on the ledger file). Waits at most `timeout_ms`. WEIR_NOT_FOUND: another table has

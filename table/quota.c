@@ -54,7 +54,7 @@ void quota_choose(struct table *table, struct slot_pair *pair, const struct ledg
 		if (way->held)
 			continue;
 		unsigned order = order_of(ways, way->row, mine);
-		wide worth = evict_worth(&way->row->numbers, way->w1, now);
+		wide worth = evict_weight(&way->row->numbers, way->row->flags, way->w1, now);
 		if (out->slot && (order > first || (order == first && worth >= least)))
 			continue;
 		*out = (struct evict_victim){way->slot, way->w0, way->w1, EVICT_LIVE};

@@ -45,13 +45,13 @@ static bool put(const struct snapshot_rows *rows, struct slot_pair *pair, const 
 				*slot = (struct slot){w0, w1};
 			return true;
 		}
-		wide its_worth = evict_worth(&its->numbers, slot->w1, now);
+		wide its_worth = evict_weight(&its->numbers, its->flags, slot->w1, now);
 		if (!least || its_worth < worth) {
 			least = slot;
 			worth = its_worth;
 		}
 	}
-	if (evict_worth(&row->numbers, w1, now) > worth)
+	if (evict_weight(&row->numbers, row->flags, w1, now) > worth)
 		*least = (struct slot){w0, w1};
 	return false;
 }

@@ -287,7 +287,7 @@ static void check_rows(void)
 		     {TABLE_DENY, true},
 		     {3, false},
 		     {4, false},
-		     {8, false},
+		     {LEDGER_KEEP, true},
 		     {LEDGER_QUOTA(1), true},
 		     {LEDGER_QUOTA(8), true},
 		     {LEDGER_QUOTA(8) | TABLE_ALLOW, true},
