@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* keytext: a key as a reader knows it, for logs, events and `weir explain`. Hostile: as the client sent it.
+/*
+ * keytext: a key as a reader knows it, for logs, events and `weir explain`. Hostile: as the client sent it. A session is a secret,
+ * and under `privacy: hash` everybody's name is: of those a digest is told, the same each time.
  */
 #include "flow/keywalk.h"
 #include "flow/read.h"
@@ -42,6 +44,24 @@ static size_t put_address(const struct key_walk *walk, char *out, size_t used, s
 	return put(out, used, size, writer_since(&w, 0));
 }
 
+static size_t put_digest(uint64_t digest, char *out, size_t used, size_t size)
+{
+	char text[17] = "#";
+
+	for (unsigned i = 0; i < 16; i++)
+		text[1 + i] = "0123456789abcdef"[digest >> (60 - 4 * i) & 15];
+	return put(out, used, size, (struct text){text, sizeof text});
+}
+
+/* The first so many bytes tell sessions apart. */
+static uint64_t session_digest(const struct key_walk *walk)
+{
+	char bytes[4 + 512] = {'s', 'e', 's', ':'};
+	size_t at = 0, got = named_read(&walk->value, &at, bytes + 4, sizeof bytes - 4);
+
+	return table_key_digest(walk->flow->env->table, bytes, 4 + got);
+}
+
 size_t flow_key_text(const struct flow *flow, const struct flow_hit *hit, char *out, size_t size)
 {
 	struct key_walk walk = key_walk_begin(flow, hit);
@@ -49,6 +69,8 @@ size_t flow_key_text(const struct flow *flow, const struct flow_hit *hit, char *
 
 	if (hit->anonymous)
 		return put(out, 0, size, TEXT("anonymous"));
+	if (flow->env->image->clients.privacy_hash && !walk.limit->shared)
+		return hit->denied ? 0 : put_digest(flow_key_digest(flow, hit), out, 0, size);
 	while (key_walk_next(&walk)) {
 		size_t at = 0;
 
@@ -58,6 +80,8 @@ size_t flow_key_text(const struct flow *flow, const struct flow_hit *hit, char *
 			used = put_address(&walk, out, used, size);
 		else if (walk.part.kind == IMAGE_KEY_SITE)
 			used = put(out, used, size, TEXT("site"));
+		else if (walk.part.kind == IMAGE_KEY_SESSION && walk.present)
+			used = put_digest(session_digest(&walk), out, used, size);
 		else if (!hit->denied || walk.present)
 			used += named_read(&walk.value, &at, out + used, size - used);
 	}

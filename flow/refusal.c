@@ -11,7 +11,7 @@
 #define REFUSALS                                                                                             \
 	(1u << FLOW_REJECTED | 1u << FLOW_MISSING | 1u << FLOW_DENIED | 1u << FLOW_BANNED |                  \
 	 1u << FLOW_UNKNOWN | 1u << FLOW_NEVER)
-#define ROUNDS	   4 /* of Luby and Rackoff: as good as any permutation */
+#define ROUNDS 3 /* of Luby and Rackoff: to who only sees ids as good as any permutation */
 
 /* ---- numbers ---- */
 
@@ -88,12 +88,14 @@ void refusal_write(const struct table *table, const struct refusal *refusal, cha
 		left = right;
 		right = swap;
 	}
+	for (unsigned i = REFUSAL_SIZE - 1; i-- > 0;) {
+		id[i] = (char)(right & 31);
+		right = right >> 5 | left << 59;
+		left >>= 5;
+	}
 	for (unsigned i = 0; i < REFUSAL_SIZE - 1; i++) {
-		unsigned shift = 5 * (REFUSAL_SIZE - 2 - i), digit;
-
-		digit = (unsigned)((((unsigned __int128)left << 64) | right) >> shift) & 31;
-		check = check_add(check, digit);
-		id[i] = digits[digit];
+		check = check_add(check, (unsigned)id[i]);
+		id[i] = digits[(unsigned)id[i]];
 	}
 	id[REFUSAL_SIZE - 1] = digits[check_add(check, 0)];
 	id[REFUSAL_SIZE] = '\0';

@@ -66,9 +66,42 @@ static void requests(void)
 	world_close(&world);
 }
 
+/* Of whom no name may be kept a digest is, here and in events. */
+static void nameless(void)
+{
+	struct world world;
+	struct stats_event event = {0};
+	char text[32];
+
+	world_open(&world, "privacy: hash\nlimits: {per-ip: {rate: 1/min}, all: {key: site, rate: 9/s}}\n");
+	for (unsigned i = 0; i < 2; i++)
+		world_ask(&world, "GET / from 1.2.3.4");
+	snprintf(text, sizeof text, "#%016llx", (unsigned long long)world.flow->key_digest);
+	look(&world);
+	ok(count == 2 && row_of(&world, "per-ip", text), "privacy: a digest, the one of $weir_key_hash");
+	ok(row_of(&world, "all", "site"), "the whole site is nobody");
+	stats_events(world.table, &event, 1);
+	ok(text_equal((struct text){event.text, event.length}, text_of(text)), "events too");
+	world_close(&world);
+
+	world_open(&world, "clients: {session: cookie.sid}\n"
+			   "limits: {s: {key: [session, ip], missing: deny, rate: 9/min}}\n");
+	world_ask(&world, "GET / from 1.2.3.4 | Cookie: sid=secret");
+	world_ask(&world, "GET / from 1.2.3.4 | Cookie: a=b; sid=secret");
+	world_ask(&world, "GET / from 1.2.3.4 | Cookie: sid=secrets");
+	look(&world);
+	bool digests = count == 2 && rows[0].asked + rows[1].asked == 3;
+	for (size_t i = 0; i < count; i++)
+		digests = digests && rows[i].name_size == 17 + 9 && rows[i].name[0] == '#' &&
+			  memcmp(rows[i].name + 17, ", 1.2.3.4", 9) == 0;
+	ok(digests && memcmp(rows[0].name, rows[1].name, 17) != 0, "a session is told as its digest");
+	world_close(&world);
+}
+
 int main(void)
 {
 	requests();
+	nameless();
 	free(rows);
 	return done_testing();
 }
