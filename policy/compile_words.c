@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* compile_words: what a limit costs, to whom it applies in part, and what it does instead of a refusal and after it. */
+#include "algo/ban.h"
 #include "policy/compile.h"
 #include "table/table.h"
 
@@ -84,8 +85,10 @@ static struct image_then then_of(const struct model_limit *limit)
 		.strikes_row = TABLE_ROW_NONE,
 	};
 
-	if (then.ban_ns > 0)
+	if (then.ban_ns > 0) {
+		algo_ban_numbers(then.ban_ns, then.most_ns, &then.ban_numbers);
 		algo_fixed_window(then.strikes, then.strikes_ns, ALGO_FIRST_REQUEST, &then.strikes_numbers);
+	}
 	return then;
 }
 

@@ -26,6 +26,23 @@ static bool preflight_exempt(const struct model_limit *limit)
 	return false;
 }
 
+/* What stands behind the numbers, and what a refusal means. */
+static void read_rest(struct load *load, const struct node *section, size_t errors, struct model_limit *limit)
+{
+	const struct node *word;
+
+	if ((word = yaml_get(section, "over")) && load->diag.errors == errors)
+		over_check(load, word, limit);
+	if ((word = yaml_get(section, "new_keys")) && limit->rates)
+		new_keys_read(load, word, limit);
+	if (limit->rates)
+		usage_read(load, yaml_get(section, "usage"), limit);
+	if ((word = yaml_get(section, "then")))
+		then_read(load, word, limit);
+	if ((word = yaml_get(section, "instead")))
+		instead_read(load, word, limit);
+}
+
 static void limit_candidate(struct load *load, const struct node *node, const struct node *section,
 			    const struct model_limit *base)
 {
@@ -74,6 +91,8 @@ void limit_read(struct load *load, const struct node *name, const struct node *v
 	limit->match_text = match_text(load, limit->clauses, limit->clause_count);
 	key_read(load, yaml_get(&section, "key"), yaml_get(&section, "missing"), limit);
 	cost_read(load, yaml_get(&section, "cost"), yaml_get(&section, "overdraw"), limit);
+	if ((word = yaml_get(&section, "over")))
+		over_read(load, word, limit);
 	numbers_read(load, &section, NULL, words_known, limit);
 	if ((word = yaml_get(&section, "count_denied")))
 		value_flag(load, word, "count_denied", &limit->count_denied);
@@ -82,14 +101,16 @@ void limit_read(struct load *load, const struct node *name, const struct node *v
 		who_read(load, word, &limit->who, &who);
 	cost_check(load, limit);
 	distinct_check(load, limit);
-	if ((word = yaml_get(&section, "new_keys")) && limit->rates)
-		new_keys_read(load, word, limit);
+	read_rest(load, &section, errors, limit);
 	if ((word = yaml_get(&section, "on_full")) && words_value(load, word, "on_full", &number))
 		limit->on_full = (uint32_t)number;
 	if ((word = yaml_get(&section, "mode")))
 		mode_read(load, word, &limit->mode, &limit->percent);
 	if ((word = yaml_get(&section, "exempt")))
 		exceptions_read(load, word, false, &limit->exempt, &limit->exempt_count);
+	if ((word = yaml_get(&section, "respond")) && word->kind == NODE_MAP &&
+	    (word = yaml_get(word, "own_limits")))
+		diag_error(load, word->mark, "'own_limits' is said once, at the file's first level");
 	respond_read(load, yaml_get(&section, "respond"),
 		     arena_format(&load->arena, "'respond' of %s", where.data).data, &limit->respond);
 	limit->preflight_exempt = preflight_exempt(limit);

@@ -79,6 +79,7 @@ static void run(struct load *load)
 		model->clients.privacy_hash = number;
 	gateway_read(load, yaml_get(&root, "gateway"), options->to ? &to : NULL);
 	respond_read(load, yaml_get(&root, "respond"), "'respond'", &load->respond);
+	own_limits_read(load, yaml_get(&root, "respond"));
 	limits_read(load, yaml_get(&root, "limits"));
 	plans_check(load);
 	warn_limits(load);

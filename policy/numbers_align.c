@@ -23,9 +23,9 @@ void numbers_align_read(struct numbers *n)
 	}
 	if (!words_value_text(n->load, word, n->align->mark, "align", &number))
 		return;
-	if (zone.size && number != ALGO_CALENDAR_DAY) {
-		diag_error(n->load, n->align->mark, "'%.*s' takes no zone; only a calendar has one",
-			   SHOW(word));
+	if (zone.size && number != ALGO_CALENDAR_DAY && number != ALGO_BILLING) {
+		diag_error(n->load, n->align->mark,
+			   "'%.*s' takes no zone; only a calendar and a billing day have one", SHOW(word));
 		return;
 	}
 	if (zone.size && !text_equal_folded(zone, TEXT("UTC"))) {
@@ -39,6 +39,26 @@ void numbers_align_read(struct numbers *n)
 	n->alignment = number;
 }
 
+/* The month begins on a day that the API key's record names. The numbers are those of the first; publication makes the others. */
+static bool billing_day(struct numbers *n, const struct rate *rate, enum algo_align *out)
+{
+	struct model_mark mark = numbers_inherited(n, n->align) ? n->rate->mark : n->align->mark;
+	bool key = false;
+
+	for (size_t i = 0; i < n->limit->key_count; i++)
+		key |= n->limit->key[i].kind == IMAGE_KEY_API_KEY;
+	*out = ALGO_BILLING_DAY(1);
+	if (!rate->single || rate->unit != RATE_MONTH)
+		diag_error(n->load, mark,
+			   "from one billing day to the next is a month; for this rate say align: "
+			   "calendar UTC");
+	else if (!key)
+		diag_error(n->load, mark, "a billing day is that of an API key: say key: api-key");
+	else
+		return true;
+	return false;
+}
+
 bool numbers_align(struct numbers *n, const struct rate *rate, enum algo_align *out)
 {
 	static const enum algo_align calendars[] = {
@@ -48,6 +68,8 @@ bool numbers_align(struct numbers *n, const struct rate *rate, enum algo_align *
 		[RATE_WEEK] = ALGO_CALENDAR_WEEK, [RATE_MONTH] = ALGO_CALENDAR_MONTH,
 		[RATE_YEAR] = ALGO_CALENDAR_YEAR,
 	};
+	if (n->alignment == ALGO_BILLING)
+		return billing_day(n, rate, out);
 	if (n->alignment < 0) {
 		*out = rate->period_ns < RATE_NS_DAY ? ALGO_FIRST_REQUEST
 		       : rate->single		     ? calendars[rate->unit]

@@ -99,12 +99,28 @@ static bool build_fixed_window(struct numbers *n, const struct rate *rate, struc
 {
 	enum algo_align align;
 
+	uint64_t count = rate->count;
+	bool good;
+
 	if (!numbers_align(n, rate, &align) || !window_in_range(n, rate, mark))
 		return false;
-	if (n->zone.size == 0 || align < ALGO_CALENDAR_DAY)
-		return algo_fixed_window(rate->count, rate->period_ns, align, &out->numbers);
-	out->zone = n->zone;
-	return algo_calendar_window(rate->count, rate->period_ns, align, n->clocks, &out->numbers);
+	if (n->limit->over) { /* the client is told the quota, and has more */
+		out->soft = rate->count;
+		count = count * (100 + n->limit->over_allow) / 100;
+	}
+	if (count > ALGO_COUNT_MAX)
+		return false;
+	out->by_day = algo_align_day(align) != 0;
+	if (align >= ALGO_CALENDAR_DAY && n->zone.size > 0) {
+		out->zone = n->zone;
+		good = algo_calendar_window((uint32_t)count, rate->period_ns, align, n->clocks,
+					    &out->numbers);
+	} else {
+		good = algo_fixed_window((uint32_t)count, rate->period_ns, align, &out->numbers);
+	}
+	if (good)
+		out->numbers.quantity = rate->count;
+	return good;
 }
 
 /* The largest count that fits this period: found by asking. */

@@ -41,9 +41,12 @@ static json_t *values_of(const char *of)
 	}
 	if (strcmp(of, "align") == 0) {
 		json_array_append_new(fixed, json_string("calendar UTC"));
-		json_array_append_new(
-			any, json_pack("{s:s, s:s}", "type", "string", "pattern", "^calendar +[A-Za-z]"));
+		json_array_append_new(any, json_pack("{s:s, s:s}", "type", "string", "pattern",
+						     "^(calendar|billing-day) +[A-Za-z]"));
 	}
+	if (strcmp(of, "instead") == 0)
+		json_array_append_new(
+			any, json_pack("{s:s, s:s}", "type", "string", "pattern", "^(challenge|slow) +[^ ]"));
 	if (strcmp(of, "mode") == 0)
 		json_array_append_new(
 			any, json_pack("{s:s, s:s}", "type", "string", "pattern", "^enforce +[0-9]+ *%$"));

@@ -47,6 +47,9 @@ static const struct {
 	[SECTION_CANDIDATE] = {"Inside a limit's candidate",
 			       "Other numbers, beside those in force. What is not said "
 			       "is as in the limit."},
+	[SECTION_THEN] = {"Inside a limit's then", "What a client meets that is refused again and again."},
+	[SECTION_OVER] = {"Inside a limit's over",
+			  "What a quota gives beyond its number, and whom it tells."},
 	[SECTION_COST] = {"Inside a limit's cost", "A cost that the request says, or its answer."},
 	[SECTION_MATCH] = {"Inside match", "The long form of a match. All conditions must hold."},
 	[SECTION_RESPOND] = {"Inside respond",

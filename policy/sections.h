@@ -97,6 +97,18 @@ void limits_read(struct load *load, const struct node *node);
 void limit_read(struct load *load, const struct node *name, const struct node *value,
 		struct model_limit *limit);
 
+/* `then`, `instead`, `over` and `usage` of a limit: all but over_read after its numbers, which `over` changes. usage_read also
+ * where it is not said (NULL): quotas of API keys are counted for the bill. */
+void then_read(struct load *load, const struct node *node, struct model_limit *limit);
+void instead_read(struct load *load, const struct node *node, struct model_limit *limit);
+void over_read(struct load *load, const struct node *node, struct model_limit *limit);
+void over_check(struct load *load, const struct node *node, const struct model_limit *limit);
+void usage_read(struct load *load, const struct node *node, struct model_limit *limit);
+/* Does the limit ever refuse? A finding at `word` if not. */
+bool consequence_fits(struct load *load, const struct node *node, const char *word,
+		      const struct model_limit *limit);
+/* model.clients.own_limits, from the file's own `respond`. */
+void own_limits_read(struct load *load, const struct node *respond);
 /* The pseudo-limit that `candidate` makes of its limit, whose section is `section`; false after a finding. */
 bool candidate_read(struct load *load, const struct node *node, const struct node *section,
 		    const struct model_limit *base, struct model_limit *out);

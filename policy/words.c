@@ -9,7 +9,7 @@
 #include "policy/suggest.h"
 
 static const struct word *const tables[] = {words_file, words_clients,	 words_people, words_limit,
-					    words_cost, words_candidate, words_answer};
+					    words_cost, words_candidate, words_then,   words_answer};
 
 /* What a section looks like, for who wrote something else in its place. */
 static const char *const looks[SECTION_COUNT] = {
@@ -27,6 +27,8 @@ static const char *const looks[SECTION_COUNT] = {
 	[SECTION_LIMIT] = "{rate: 50/s}",
 	[SECTION_MATCH] = "{path: /api/*}",
 	[SECTION_CANDIDATE] = "{rate: 60/min}",
+	[SECTION_THEN] = "{ban: 15min, after: 20 refusals in 5min}",
+	[SECTION_OVER] = "{allow: 20%, notify: [80%, 100%]}",
 	[SECTION_COST] = "{reserve: body.max_tokens, settle: response.body.usage.total_tokens}",
 	[SECTION_RESPOND] = "{status: 429}",
 	[SECTION_BODY] = "{file: 429.html}",
@@ -112,11 +114,12 @@ static bool takes_list(enum word_section section, struct text name)
 {
 	const struct word *word = words_find(section, name);
 
-	return word && (word->type == TYPE_STATUSES || word->type == TYPE_CHOICES ||
-			word->type == TYPE_RATE || word->type == TYPE_KEY || word->type == TYPE_WHERES ||
-			word->type == TYPE_LISTEN || word->type == TYPE_ADDRESSES ||
-			/* a header's value can have a comma in it */
-			(word->type == TYPE_TEXTS && !strchr(word->name, '.')));
+	return word &&
+	       (word->type == TYPE_STATUSES || word->type == TYPE_PERCENTS || word->type == TYPE_CHOICES ||
+		word->type == TYPE_RATE || word->type == TYPE_KEY || word->type == TYPE_WHERES ||
+		word->type == TYPE_LISTEN || word->type == TYPE_ADDRESSES ||
+		/* a header's value can have a comma in it */
+		(word->type == TYPE_TEXTS && !strchr(word->name, '.')));
 }
 
 static bool left_over(const struct node *map, size_t at, enum word_section section)

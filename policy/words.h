@@ -24,6 +24,8 @@
 	X(LIMIT, "limits")                                                                                   \
 	X(MATCH, "match")                                                                                    \
 	X(COST, "limits.cost")                                                                               \
+	X(THEN, "limits.then")                                                                               \
+	X(OVER, "limits.over")                                                                               \
 	X(CANDIDATE, "limits.candidate")                                                                     \
 	X(RESPOND, "respond")                                                                                \
 	X(BODY, "respond.body")
@@ -59,6 +61,10 @@ enum word_section {
 	  "{\"type\": [\"integer\", \"string\"]}, \"minItems\": 1}]}")                                       \
 	X(BYTES, "bytes per second", "{\"type\": \"string\", \"pattern\": \"^[0-9$]\"}")                     \
 	X(BRIEF, "one value, or a section", "")                                                              \
+	X(PERCENT, "per cent", "{\"type\": \"string\", \"pattern\": \"%\"}")                                 \
+	X(PERCENTS, "per cent, or a list of them",                                                           \
+	  "{\"anyOf\": [{\"type\": \"string\"}, {\"type\": \"array\", \"items\": "                           \
+	  "{\"type\": \"string\"}, \"minItems\": 1}]}")                                                      \
 	X(AMOUNT, "number, or where it is said", "{\"type\": [\"integer\", \"string\"]}")                    \
 	X(TEXT, "text", "{\"type\": \"string\"}")                                                            \
 	X(DATE, "date", "{\"type\": \"string\", \"pattern\": \"^[0-9$]\"}")                                  \
@@ -101,7 +107,7 @@ struct word_value {
 
 /* The tables, each ended by an entry without a name. */
 extern const struct word words_file[], words_clients[], words_people[], words_limit[], words_answer[];
-extern const struct word words_cost[], words_candidate[];
+extern const struct word words_cost[], words_candidate[], words_then[];
 extern const struct word_value word_values[];
 
 /* Calls `visit` for every word of a section, in the order of the reference. */

@@ -14,6 +14,11 @@ const struct word words_answer[] = {
 	 "What a refusal says. `{file: 429.html}` sends a page of your own.", "respond: {body: problem}\n"},
 	{SECTION_RESPOND, "cors", TYPE_CHOICE, 0, "`mirror`", "What browsers of other origins may read.",
 	 "respond: {cors: none}\n"},
+	{SECTION_RESPOND, "own_limits", TYPE_TEXT, 0, "`/.weir/limits`",
+	 "At the file's first level only: the path at which a client reads its own limits, as JSON, free of "
+	 "charge; "
+	 "`no` for none.",
+	 "respond: {own_limits: /api/limits}\n"},
 	{SECTION_BODY, "file", TYPE_TEXT, 0, "",
 	 "A page, relative to the policy, of at most 64 KiB. Its type comes from its name: .html, .htm, "
 	 ".txt, .json, .xml, .svg.",

@@ -159,6 +159,32 @@ const struct word words_limit[] = {
 	 "limits:\n"
 	 "  stricter: {rate: 20/s, burst: 40, mode: shadow}\n"
 	 "  some: {match: /api/*, rate: 30/s, burst: 60, mode: enforce 25%}\n"},
+	{SECTION_LIMIT, "then", TYPE_SECTION, SECTION_THEN, "",
+	 "Who is refused again and again is banned from the limit's requests for a while, whatever its "
+	 "counter says. A "
+	 "ban is kept as counters are, through a reload and a reboot.",
+	 "limits:\n"
+	 "  login: {match: POST /login, rate: 5/min, then: {ban: 15min, after: 20 refusals in 5min}}\n"},
+	{SECTION_LIMIT, "instead", TYPE_CHOICE, 0, "a refusal",
+	 "What a client over the limit gets in place of a refusal.",
+	 "limits:\n"
+	 "  login: {match: POST /login, rate: 5/min, instead: challenge /verify}\n"
+	 "  feed: {match: GET /feed, rate: 1/s, instead: cached}\n"
+	 "  files: {match: /files/*, rate: 100/hour, instead: slow 50KB/s}\n"},
+	{SECTION_LIMIT, "over", TYPE_SECTION, SECTION_OVER, "",
+	 "For quotas, which count in windows: how much more than the number passes, and when an event tells "
+	 "that it "
+	 "is nearly, or quite, used up. Clients are told the number itself.",
+	 "limits:\n"
+	 "  monthly: {rate: 100000/month, over: {allow: 20%, notify: [80%, 100%]}}\n"},
+	{SECTION_LIMIT, "usage", TYPE_FLAG, 0, "`yes` for months by `api-key`",
+	 "Whether `weir usage` can say what each API key has been charged, month by month, for the bill: "
+	 "those of the "
+	 "calendar, or from its billing day on. For a limit with `key: api-key`; counted in the counter "
+	 "LIMIT/usage.",
+	 "clients: {api_keys: {}}\n"
+	 "limits:\n"
+	 "  tokens: {match: POST /v1/chat, key: api-key, missing: deny, rate: 90000/min, usage: yes}\n"},
 	{SECTION_LIMIT, "candidate", TYPE_BRIEF, SECTION_CANDIDATE, "",
 	 "Other numbers beside those in force, for the same requests and keys, with counters of their own, "
 	 "called "
@@ -188,9 +214,6 @@ const struct word words_limit[] = {
 	 "The limit's name before a rename, so that its counters stay.",
 	 "limits:\n"
 	 "  sign-in: {match: POST /login, rate: 5/min, was: login}\n"},
-	LATER(LIMIT, "then", "a ban after repeated refusals"),
-	LATER(LIMIT, "instead", "a challenge, a cached answer or a slow one instead of a refusal"),
-	LATER(LIMIT, "over", "an allowance over a quota, and notices"),
 	LATER(LIMIT, "store", "where the limit's counters are"),
 	LATER(LIMIT, "at", "which doors keep the limit"),
 	{SECTION_LIMIT, "for", TYPE_TEXTS, 0, "everybody",

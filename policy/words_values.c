@@ -112,7 +112,10 @@ const struct word_value word_values[] = {
 	{"align", "calendar", ALGO_CALENDAR_DAY, true,
 	 "windows are calendar hours, days, weeks from Monday, months, years, in UTC; the default from a day "
 	 "up. `calendar Europe/Berlin` follows the clocks of that zone"},
-	{"align", "billing-day", 0, false, "the month begins on the client's own day"},
+	{"align", "billing-day", ALGO_BILLING, true,
+	 "a month begins on the day in the API key's record, or on the last of a month that has no such day; "
+	 "without "
+	 "one on the first. In UTC, or by the clocks of a zone: `billing-day Europe/Berlin`"},
 
 	{"count", "all", IMAGE_COUNT_ALL, true, "every request that is let through"},
 	{"count", "failures", IMAGE_COUNT_FAILURES, true,
@@ -132,6 +135,14 @@ const struct word_value word_values[] = {
 	 "the limit counts and reports what it would have refused, and refuses nothing"},
 	{"mode", "disabled", IMAGE_DISABLED, true,
 	 "the limit does nothing; its counters are kept for when it comes back"},
+
+	{"instead", "challenge", IMAGE_INSTEAD_CHALLENGE, true,
+	 "`challenge /verify` sends the client there with 303: a path of this site, or an `https://` URL"},
+	{"instead", "cached", IMAGE_INSTEAD_CACHED, true,
+	 "a stored answer, be it stale; where there is none the request is refused"},
+	{"instead", "slow", IMAGE_INSTEAD_SLOW, true,
+	 "`slow 50KB/s` lets the request pass, and its answer out no faster than that"},
+	{"instead", "close", IMAGE_INSTEAD_CLOSE, true, "the connection is closed without an answer"},
 
 	{"paths", "folded", false, true,
 	 "case and a trailing slash make no difference: matching too much is safe"},
