@@ -11,6 +11,7 @@
 #include "flow/ban.h"
 #include "flow/grant.h"
 #include "flow/usage.h"
+#include "table/given.h"
 
 /* What it takes is more than a word can say, so that giving it back needs a ticket. */
 static bool needs_ticket(const struct flow *flow, const struct flow_hit *hit)
@@ -82,7 +83,7 @@ bool take_would_pass(struct flow *flow, const struct flow_hit *hit)
 	if (trial.banned)
 		return false;
 	take_look(flow, &trial);
-	return trial.allowed;
+	return trial.allowed || table_grants_until(flow->env->table) > flow->time.now;
 }
 
 /* `distinct`: the value has been counted from now on. It was charged twice if somebody else was faster with it: once is right. */

@@ -7,6 +7,8 @@
  */
 #include "doors/nginx/gate.h"
 
+#include "flow/own_limits.h"
+
 
 static ngx_int_t ngx_http_weir_grpc(ngx_http_request_t *r,
     struct flow_answer *answer);
@@ -175,6 +177,57 @@ ngx_http_weir_answer_body(ngx_http_request_t *r,
     out.next = NULL;
 
     return next(r, &out);
+}
+
+
+#define NGX_HTTP_WEIR_TELL_MAX  65536
+
+
+void
+ngx_http_weir_answer_tell(ngx_http_request_t *r,
+    ngx_http_weir_visit_t *visit)
+{
+    ngx_int_t    rc;
+    ngx_buf_t   *b;
+    ngx_chain_t  out;
+
+    if (ngx_http_discard_request_body(r) != NGX_OK) {
+        r->keepalive = 0;
+    }
+
+    b = ngx_create_temp_buf(r->pool, NGX_HTTP_WEIR_TELL_MAX);
+    if (b == NULL) {
+        ngx_http_finalize_request(r, NGX_HTTP_INTERNAL_SERVER_ERROR);
+        return;
+    }
+
+    b->last += flow_own_limits(visit->flow, (char *) b->pos,
+                               NGX_HTTP_WEIR_TELL_MAX);
+    b->last_buf = 1;
+    b->last_in_chain = 1;
+
+    ngx_str_set(&r->headers_out.content_type, "application/json");
+    r->headers_out.content_type_len = r->headers_out.content_type.len;
+    r->headers_out.content_type_lowcase = NULL;
+    r->headers_out.status = NGX_HTTP_OK;
+    r->headers_out.content_length_n = b->last - b->pos;
+
+    if (ngx_http_weir_header_push(r, TEXT("Cache-Control"), TEXT("no-store"))
+        != NGX_OK)
+    {
+        ngx_http_finalize_request(r, NGX_HTTP_INTERNAL_SERVER_ERROR);
+        return;
+    }
+
+    rc = ngx_http_send_header(r);
+
+    if (rc == NGX_OK && !r->header_only) {
+        out.buf = b;
+        out.next = NULL;
+        rc = ngx_http_output_filter(r, &out);
+    }
+
+    ngx_http_finalize_request(r, rc);
 }
 
 

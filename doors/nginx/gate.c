@@ -66,12 +66,21 @@ ngx_http_weir_handler(ngx_http_request_t *r)
         if (ngx_http_weir_visit_begin(visit, 1) != NGX_OK) {
             return NGX_HTTP_INTERNAL_SERVER_ERROR;
         }
+
+        visit->in.can_read_body = 1;
     }
 
     switch (ngx_http_weir_decide(visit)) {
 
     case NGX_AGAIN:
         return ngx_http_weir_wait(r, visit->flow->verdict.wait_ms);
+
+    case NGX_DONE:
+        return ngx_http_weir_body_read(r, visit);
+
+    case NGX_OK:
+        ngx_http_weir_answer_tell(r, visit);
+        return NGX_DONE;
 
     case NGX_BUSY:
         return ngx_http_weir_refuse(r, visit);
@@ -89,6 +98,7 @@ ngx_http_weir_handler(ngx_http_request_t *r)
 ngx_int_t
 ngx_http_weir_decide(ngx_http_weir_visit_t *visit)
 {
+    enum flow_step              step;
     struct table               *table;
     ngx_http_weir_main_conf_t  *mcf;
 
@@ -103,11 +113,11 @@ ngx_http_weir_decide(ngx_http_weir_visit_t *visit)
         table_time(table, &visit->flow->time);
     }
 
-    switch (flow_run(visit->flow)) {
+    step = flow_run(visit->flow);
+
+    switch (step) {
 
     case FLOW_BODY:
-        break;
-
     case FLOW_WAIT:
 
         if (!visit->waiting) {
@@ -115,7 +125,7 @@ ngx_http_weir_decide(ngx_http_weir_visit_t *visit)
             table_stay(table);    /* also if the worker is told to exit */
         }
 
-        return NGX_AGAIN;
+        return step == FLOW_BODY ? NGX_DONE : NGX_AGAIN;
 
     case FLOW_DONE:
 
@@ -141,6 +151,13 @@ ngx_http_weir_decide(ngx_http_weir_visit_t *visit)
 
     case FLOW_CLOSE:
         return NGX_ABORT;
+
+    case FLOW_TELL:
+        return NGX_OK;
+
+    case FLOW_CACHED:
+        visit->stale = 1;
+        return NGX_DECLINED;
 
     default:
         return NGX_DECLINED;

@@ -10,7 +10,7 @@
  *   folder.c   the table's folder, which the master makes       room.c  is there room?
  *   visit.c    one request's visit: what is known of it
  *   request.c  nginx's request as flow understands it
- *   gate.c     decides in PREACCESS, delays
+ *   gate.c     decides in PREACCESS, delays      body.c  the beginning of the body, where a limit looks into it
  *   filter.c   decides what never got there; adds headers
  *   headers.c  rate headers on the way out      cors.c  what browsers need to read them
  *   answer.c   the body of a refusal
@@ -117,6 +117,7 @@ typedef struct {
 
 struct ngx_http_weir_world_s {
     struct flow_env              env;
+    struct people                people;       /* who its image knows */
     ngx_http_weir_table_t       *table;
     struct policy_image         *image;
     uint64_t                     seen;         /* the generation word when the image was mapped */
@@ -161,7 +162,8 @@ typedef struct {
     void                       **loc_conf;     /* where it was refused, and */
     ngx_uint_t                   uri_changes;  /* after how many redirects, if it goes to the operator's page */
     ngx_http_weir_pace_t        *pace;         /* NULL: no total to share */
-    unsigned                     waiting:1;    /* its turn has not come; its table stays */
+    unsigned                     waiting:1;    /* its turn has not come, or its body; its table stays */
+    unsigned                     stale:1;      /* refused, but for a stored answer */
     unsigned                     failed:1;     /* there was nothing to decide with */
     unsigned                     answered:1;   /* `answer` is filled */
     unsigned                     replace:1;    /* the body to come gives way to the refusal's */
@@ -257,11 +259,16 @@ ngx_int_t ngx_http_weir_visit_begin(ngx_http_weir_visit_t *visit, ngx_uint_t can
 void ngx_http_weir_request(ngx_http_request_t *r, ngx_http_weir_visit_t *visit);
 
 /* gate.c. Lets the flow go on: NGX_DECLINED passed, NGX_AGAIN wait (flow->verdict.wait_ms), NGX_BUSY refused,
- * NGX_ABORT close without an answer. */
+ * NGX_ABORT close without an answer, NGX_OK tell the client its own limits, NGX_DONE the body is needed. Of a refusal that a stored
+ * answer may replace: NGX_DECLINED, and visit->stale. */
 ngx_int_t ngx_http_weir_decide(ngx_http_weir_visit_t *visit);
 ngx_int_t ngx_http_weir_gate_init(ngx_conf_t *cf);
 /* From a phase handler: waits `ms`, then runs the phases on from the same handler. What the handler returns. */
 ngx_int_t ngx_http_weir_wait(ngx_http_request_t *r, ngx_msec_t ms);
+
+/* body.c. From the phase handler: reads the body, then runs the phases on from the same handler, with visit->in.has_body. What the handler
+ * returns. */
+ngx_int_t ngx_http_weir_body_read(ngx_http_request_t *r, ngx_http_weir_visit_t *visit);
 
 /* answer.c. The operator's error_page for this status here, or NULL. */
 ngx_http_err_page_t *ngx_http_weir_page(ngx_http_request_t *r, ngx_uint_t status);
@@ -272,6 +279,8 @@ ngx_int_t ngx_http_weir_answer_begin(ngx_http_request_t *r, ngx_http_weir_visit_
 /* Its body, past the filter `next`. */
 ngx_int_t ngx_http_weir_answer_body(ngx_http_request_t *r, ngx_http_weir_visit_t *visit,
     ngx_http_output_body_filter_pt next);
+/* What a client asked to know about its own limits; finalizes the request. */
+void ngx_http_weir_answer_tell(ngx_http_request_t *r, ngx_http_weir_visit_t *visit);
 /* All of it; finalizes the request. */
 void ngx_http_weir_answer_send(ngx_http_request_t *r, ngx_http_weir_visit_t *visit);
 
@@ -308,6 +317,7 @@ ngx_int_t ngx_http_weir_check_variables(ngx_conf_t *cf, const struct image *imag
 
 /* log.c */
 void ngx_http_weir_log_decision(ngx_http_weir_main_conf_t *mcf, ngx_http_weir_visit_t *visit);
+void ngx_http_weir_log_notices(ngx_http_weir_visit_t *visit, ngx_log_t *log);
 void ngx_http_weir_log_flush(void);
 
 /* hint.c. A failure: callers try again, and so complain, every ten seconds at most. */

@@ -13,6 +13,8 @@ static bool ngx_http_weir_header(void *door, struct text name, unsigned nth,
     struct text *value);
 static bool ngx_http_weir_get_variable(void *door, struct text name,
     struct text *value);
+static bool ngx_http_weir_response_header(void *door, struct text name,
+    struct text *value);
 static bool ngx_http_weir_address(struct sockaddr *sa, struct address *out);
 
 
@@ -68,6 +70,7 @@ ngx_http_weir_request(ngx_http_request_t *r, ngx_http_weir_visit_t *visit)
 
     in->header = ngx_http_weir_header;
     in->variable = ngx_http_weir_get_variable;
+    in->response_header = ngx_http_weir_response_header;
     in->door = visit;
 }
 
@@ -194,4 +197,50 @@ ngx_http_weir_get_variable(void *door, struct text name, struct text *value)
     value->size = v->len;
 
     return true;
+}
+
+
+/* What the backend said: also a header that nginx keeps from the client (proxy_hide_header). */
+
+static bool
+ngx_http_weir_response_header(void *door, struct text name, struct text *value)
+{
+    ngx_uint_t              i;
+    ngx_list_t             *list;
+    ngx_list_part_t        *part;
+    ngx_table_elt_t        *header;
+    ngx_http_request_t     *r;
+    ngx_http_weir_visit_t  *visit = door;
+
+    r = visit->request;
+    list = r->upstream && r->upstream->headers_in.headers.size
+           ? &r->upstream->headers_in.headers : &r->headers_out.headers;
+
+    part = &list->part;
+    header = part->elts;
+
+    for (i = 0; /* void */ ; i++) {
+
+        if (i >= part->nelts) {
+            if (part->next == NULL) {
+                return false;
+            }
+
+            part = part->next;
+            header = part->elts;
+            i = 0;
+        }
+
+        if (header[i].key.len != name.size
+            || ngx_strncasecmp(header[i].key.data, (u_char *) name.data,
+                               name.size) != 0)
+        {
+            continue;
+        }
+
+        value->data = (char *) header[i].value.data;
+        value->size = header[i].value.len;
+
+        return true;
+    }
 }

@@ -24,6 +24,8 @@ static void ngx_http_weir_world_follow(ngx_http_weir_realm_t *realm,
 static void ngx_http_weir_world_change(ngx_http_weir_realm_t *realm,
     ngx_http_weir_world_t *world);
 static void ngx_http_weir_world_resume(ngx_http_weir_realm_t *realm);
+static void ngx_http_weir_world_people(ngx_http_weir_realm_t *realm,
+    ngx_http_weir_world_t *world, uint64_t now);
 static void ngx_http_weir_world_keep(ngx_http_weir_table_t *table);
 
 
@@ -57,6 +59,7 @@ ngx_http_weir_world(ngx_http_weir_realm_t *realm, struct algo_time *t)
         if ((table_generation(world->env.table) == world->seen || world->own)
             && realm->started && !replaced)
         {
+            ngx_http_weir_world_people(realm, world, t->now);
             return world;
         }
 
@@ -74,6 +77,34 @@ ngx_http_weir_world(ngx_http_weir_realm_t *realm, struct algo_time *t)
     }
 
     return world;
+}
+
+
+/* Keys and tokens that have changed are known from now on. Of what is wrong with them the log says it when the world is new, and with
+ * each change. */
+
+static void
+ngx_http_weir_world_people(ngx_http_weir_realm_t *realm,
+    ngx_http_weir_world_t *world, uint64_t now)
+{
+    char        why[512];
+    ngx_uint_t  level;
+
+    if (now == 0) {
+        if (world->people.trouble[0]) {
+            ngx_log_error(NGX_LOG_ERR, realm->log, 0,
+                          "weir: no API key is known: %s",
+                          world->people.trouble);
+        }
+
+        return;
+    }
+
+    if (people_refresh(&world->people, now, why, sizeof(why))) {
+        level = world->people.trouble[0] ? NGX_LOG_ERR : NGX_LOG_NOTICE;
+
+        ngx_log_error(level, realm->log, 0, "weir: %s", why);
+    }
 }
 
 
@@ -212,6 +243,13 @@ ngx_http_weir_world_map(ngx_http_weir_realm_t *realm,
         return NULL;
     }
 
+    if (!people_open(&world->people, image->image)) {
+        ngx_log_error(NGX_LOG_ERR, realm->log, 0,
+                      "weir: out of memory: no token is believed");
+    }
+
+    ngx_http_weir_world_people(realm, world, 0);
+
     realm->unmappable = 0;
 
     table->references++;
@@ -219,6 +257,7 @@ ngx_http_weir_world_map(ngx_http_weir_realm_t *realm,
     world->env.table = table->table;
     world->env.image = image->image;
     world->env.recorder = &realm->recorder;
+    world->env.people = &world->people;
     world->table = table;
     world->image = image;
     world->seen = seen;
@@ -349,6 +388,7 @@ ngx_http_weir_world_drop(ngx_http_weir_world_t *world)
     ngx_queue_remove(&world->queue);
     ngx_http_weir_world_keep(world->table);
 
+    people_close(&world->people);
     policy_drop(&world->image);
     ngx_http_weir_table_drop(world->table);
     ngx_free(world);
