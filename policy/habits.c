@@ -51,12 +51,23 @@ static const struct {
 static const struct {
 	const char *of, *wrong, *answer;
 } values[] = {
-	{"on_full", "reject", "did you mean 'deny'?"},	  {"on_full", "refuse", "did you mean 'deny'?"},
-	{"on_full", "block", "did you mean 'deny'?"},	  {"on_full", "drop", "did you mean 'deny'?"},
-	{"count", "failed", "did you mean 'failures'?"},  {"count", "fail", "did you mean 'failures'?"},
-	{"count", "errors", "did you mean 'failures'?"},  {"align", "utc", "write calendar UTC"},
-	{"headers", "draft-8", "ratelimit is draft 11"},  {"headers", "draft-9", "ratelimit is draft 11"},
-	{"headers", "draft-10", "ratelimit is draft 11"}, {"headers", "draft-11", "ratelimit is draft 11"},
+	{"on_full", "reject", "did you mean 'deny'?"},
+	{"on_full", "refuse", "did you mean 'deny'?"},
+	{"on_full", "block", "did you mean 'deny'?"},
+	{"on_full", "drop", "did you mean 'deny'?"},
+	{"count", "failed", "did you mean 'failures'?"},
+	{"count", "fail", "did you mean 'failures'?"},
+	{"count", "errors", "did you mean 'failures'?"},
+	{"align", "utc", "write calendar UTC"},
+	{"algorithms", "RS384", "it is one of: RS256, ES256, EdDSA, HS256"},
+	{"algorithms", "RS512", "it is one of: RS256, ES256, EdDSA, HS256"},
+	{"algorithms", "PS256", "it is one of: RS256, ES256, EdDSA, HS256"},
+	{"algorithms", "ES384", "it is one of: RS256, ES256, EdDSA, HS256"},
+	{"algorithms", "HS512", "it is one of: RS256, ES256, EdDSA, HS256"},
+	{"headers", "draft-8", "ratelimit is draft 11"},
+	{"headers", "draft-9", "ratelimit is draft 11"},
+	{"headers", "draft-10", "ratelimit is draft 11"},
+	{"headers", "draft-11", "ratelimit is draft 11"},
 };
 
 const char *habits_word(enum word_section section, struct text name)

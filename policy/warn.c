@@ -4,9 +4,9 @@
  *
  *   twins       two limits of the same match, key and unit: the larger one never decides
  *   whole page  see warn_page.c
- *   chosen key  who chooses the key (a header, cookie, query, and a host or path that the match leaves open)
- *               can invent another for each request; a limit by ip, or for the site, over the same requests
- *               bounds that
+ *   chosen key  who chooses the key (a header, cookie, query, session, field of the body, a variable made of one of them,
+ *               and a host or path that the match leaves open) can invent another for each request; a limit by ip, or
+ *               for the site, over the same requests of the same clients bounds that
  *   was         a name before a rename that is still in use
  */
 #include <stdlib.h>
@@ -38,6 +38,8 @@ static int by_meaning(const void *left, const void *right)
 		order = (int)a->limit->paths_exact - (int)b->limit->paths_exact;
 	if (!order)
 		order = (int)a->limit->count - (int)b->limit->count;
+	if (!order)
+		order = a->limit->who < b->limit->who ? -1 : a->limit->who > b->limit->who;
 	if (!order)
 		order = compare_text(a->rate->unit, b->rate->unit);
 	return order;
@@ -96,11 +98,29 @@ static bool path_open(struct load *load, const struct model_limit *limit)
 	return limit->clause_count == 0;
 }
 
+/* nginx's names for what a client sends. */
+static bool variable_sent(struct text name)
+{
+	static const char *const begins[] = {"arg_", "cookie_", "http_"};
+	static const char *const whole[] = {"args",	    "query_string", "uri",  "request_uri",
+					    "document_uri", "request",	    "host", "request_body"};
+
+	for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+		if (name.size > strlen(begins[i]) && memcmp(name.data, begins[i], strlen(begins[i])) == 0)
+			return true;
+	for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+		if (text_equal(name, text_of(whole[i])))
+			return true;
+	return false;
+}
+
 static bool chosen_by_client(struct load *load, const struct model_limit *limit)
 {
 	for (size_t i = 0; i < limit->key_count; i++) {
 		uint32_t kind = limit->key[i].kind;
 		if (kind == IMAGE_KEY_HEADER || kind == IMAGE_KEY_COOKIE || kind == IMAGE_KEY_QUERY ||
+		    kind == IMAGE_KEY_SESSION || kind == IMAGE_KEY_BODY ||
+		    (kind == IMAGE_KEY_VAR && variable_sent(limit->key_names[i])) ||
 		    (kind == IMAGE_KEY_HOST && host_open(limit)) ||
 		    (kind == IMAGE_KEY_PATH && path_open(load, limit)))
 			return true;
@@ -112,7 +132,7 @@ static bool covers_everything(const struct model_limit *limit)
 {
 	for (size_t i = 0; i < limit->clause_count; i++) {
 		const struct model_clause *clause = &limit->clauses[i];
-		if (!clause->header_count && !clause->network_count && !clause->not_count &&
+		if (!clause->header_count && !clause->network_count && !clause->not_count && !clause->who &&
 		    !clause->host.size && clause->methods == IMAGE_METHOD_ANY &&
 		    warn_every_path(clause->path))
 			return true;
@@ -124,7 +144,8 @@ static int by_match(const void *left, const void *right)
 {
 	const struct model_limit *a = *(const struct model_limit *const *)left,
 				 *b = *(const struct model_limit *const *)right;
-	return compare_text(a->match_text, b->match_text);
+	int order = compare_text(a->match_text, b->match_text);
+	return order ? order : a->who < b->who ? -1 : a->who > b->who;
 }
 
 /* Has the limit a counter of one of these kinds? */
@@ -136,8 +157,10 @@ static bool counts(const struct model_limit *limit, unsigned kinds)
 	return false;
 }
 
-/* The limits by address, or for the site, that bound what these kinds let through; NULL: one bounds every request. */
-static const struct model_limit **bounds_of(struct load *load, unsigned kinds, size_t *count)
+/* The limits by address, or for the site, that bound what these kinds let through of requests that count so; NULL: one
+ * bounds every request. */
+static const struct model_limit **bounds_of(struct load *load, unsigned kinds, uint32_t counted,
+					    size_t *count)
 {
 	struct model *model = &load->model;
 	const struct model_limit **bounds = arena_alloc(
@@ -146,10 +169,11 @@ static const struct model_limit **bounds_of(struct load *load, unsigned kinds, s
 	for (size_t i = 0; i < model->limit_count; i++) {
 		const struct model_limit *limit = &model->limits[i];
 		if (limit->mode != IMAGE_ENFORCE || limit->candidate || limit->percent < 100 ||
-		    limit->key_count != 1 || limit->count != IMAGE_COUNT_ALL || !counts(limit, kinds) ||
+		    limit->key_count != 1 || (limit->count != IMAGE_COUNT_ALL && limit->count != counted) ||
+		    !counts(limit, kinds) ||
 		    (limit->key[0].kind != IMAGE_KEY_IP && limit->key[0].kind != IMAGE_KEY_SITE))
 			continue;
-		if (covers_everything(limit))
+		if (covers_everything(limit) && !limit->who)
 			return NULL;
 		bounds[(*count)++] = limit;
 	}
@@ -157,25 +181,40 @@ static const struct model_limit **bounds_of(struct load *load, unsigned kinds, s
 	return bounds;
 }
 
+static bool bounded(const struct model_limit *limit, const struct model_limit *const *bounds, size_t count)
+{
+	struct model_limit of_all = {.match_text = limit->match_text};
+	const struct model_limit *everybody = &of_all;
+
+	return bsearch(&limit, bounds, count, sizeof(const struct model_limit *), by_match) ||
+	       bsearch(&everybody, bounds, count, sizeof(const struct model_limit *), by_match);
+}
+
 static void warn_chosen(struct load *load)
 {
 	enum { RATE = 1u << IMAGE_RATE, CONCURRENT = 1u << IMAGE_CONCURRENT, TOTAL = 1u << IMAGE_TOTAL };
 	static const struct {
 		unsigned what, bounded_by; /* a bandwidth is the same for every key */
-	} kinds[] = {{RATE, RATE}, {CONCURRENT, CONCURRENT | RATE}, {TOTAL, TOTAL}};
+		uint32_t counted;
+	} kinds[] = {{RATE, RATE, IMAGE_COUNT_ALL},
+		     {RATE, RATE, IMAGE_COUNT_FAILURES},
+		     {RATE, RATE, IMAGE_COUNT_SUCCESSES},
+		     {CONCURRENT, CONCURRENT | RATE, IMAGE_COUNT_ALL},
+		     {TOTAL, TOTAL, IMAGE_COUNT_ALL}};
 	struct model *model = &load->model;
 	bool *warned = arena_alloc(&load->arena, model->limit_count + 1);
 
 	for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
 		size_t count = 0;
-		const struct model_limit **bounds = bounds_of(load, kinds[k].bounded_by, &count);
+		const struct model_limit **bounds = bounds_of(load, kinds[k].bounded_by, kinds[k].counted,
+							      &count);
 
 		for (size_t i = 0; bounds && i < model->limit_count; i++) {
 			const struct model_limit *limit = &model->limits[i];
 			if (warned[i] || limit->mode == IMAGE_DISABLED || limit->candidate ||
+			    (kinds[k].what == RATE && limit->count != kinds[k].counted) ||
 			    counts(limit, 1u << IMAGE_NEW_KEYS) || !counts(limit, kinds[k].what) ||
-			    !chosen_by_client(load, limit) ||
-			    bsearch(&limit, bounds, count, sizeof(const struct model_limit *), by_match))
+			    !chosen_by_client(load, limit) || bounded(limit, bounds, count))
 				continue;
 			warned[i] = true;
 			diag_warning(load, limit->mark,

@@ -31,9 +31,8 @@ static bool per_client(const struct model_limit *limit)
 	for (size_t i = 0; i < limit->key_count; i++) {
 		if (limit->key[i].kind == IMAGE_KEY_PATH)
 			return false;
-		client |= limit->key[i].kind == IMAGE_KEY_IP || limit->key[i].kind == IMAGE_KEY_HEADER ||
-			  limit->key[i].kind == IMAGE_KEY_COOKIE || limit->key[i].kind == IMAGE_KEY_QUERY ||
-			  limit->key[i].kind == IMAGE_KEY_VAR;
+		client |= limit->key[i].kind != IMAGE_KEY_SITE && limit->key[i].kind != IMAGE_KEY_HOST &&
+			  limit->key[i].kind != IMAGE_KEY_METHOD && limit->key[i].kind != IMAGE_KEY_ROUTE;
 	}
 	return client;
 }
@@ -77,15 +76,26 @@ static bool judge_concurrent(struct load *load, const struct model_rate *rate)
 	return true;
 }
 
-void warn_page(struct load *load, const struct model_limit *limit)
+/* True after a warning. */
+static bool judge(struct load *load, const struct model_limit *limit, const struct model_rate *rates,
+		  size_t count)
 {
 	bool warned = false;
 
-	if (!covers_pages(limit) || !per_client(limit))
+	for (size_t i = 0; i < count && !warned; i++)
+		if (rates[i].what == IMAGE_RATE)
+			warned = judge_rate(load, limit, &rates[i]);
+		else if (rates[i].what == IMAGE_CONCURRENT)
+			warned = judge_concurrent(load, &rates[i]);
+	return warned;
+}
+
+void warn_page(struct load *load, const struct model_limit *limit)
+{
+	if (!covers_pages(limit) || !per_client(limit) || judge(load, limit, limit->rates, limit->rate_count))
 		return;
-	for (size_t i = 0; i < limit->rate_count && !warned; i++)
-		if (limit->rates[i].what == IMAGE_RATE)
-			warned = judge_rate(load, limit, &limit->rates[i]);
-		else if (limit->rates[i].what == IMAGE_CONCURRENT)
-			warned = judge_concurrent(load, &limit->rates[i]);
+	for (size_t i = 0; i < limit->variant_count; i++)
+		if (limit->variants[i].how == IMAGE_VARIANT_NUMBERS &&
+		    judge(load, limit, limit->variants[i].rates, limit->variants[i].rate_count))
+			return;
 }

@@ -20,9 +20,7 @@ static bool read_one(struct load *load, const struct node *item, struct text wor
 	} else if (text_equal(word, TEXT("identified"))) {
 		if (!load->says.api_keys && !load->says.jwt) {
 			diag_error(load, item->mark,
-				   "nobody is ever identified: add clients: {api_keys: {}}, or clients: "
-				   "{jwt: …}");
-			return false;
+				   "nobody is ever identified: add clients: {api_keys: {}}");
 		}
 		*bit = IMAGE_WHO_IDENTIFIED;
 	} else if (word.size > 5 && memcmp(word.data, "plan ", 5) == 0) {

@@ -190,6 +190,7 @@ int main(void)
 	}
 	if (count >= 0)
 		free(names);
+	umask(022); /* who can read a secret is a finding */
 	if (!mkdtemp(folder) || chdir(folder) != 0)
 		abort();
 	for (size_t i = 0; i < files; i++) {

@@ -19,12 +19,14 @@ static struct image *copy; /* of the sample, to be spoilt */
 /* the last limit has a counter of each kind */
 enum { OWN, LOG, SLIDING, ZONE, CONCURRENT, BANDWIDTH, TOTAL, FLIGHT_COUNT };
 #define FLIGHT(which)	 COUNTERS[copy->counters.count - FLIGHT_COUNT + (which)]
+#define VARIANTS	 AT(struct image_variant, LIMITS[1].variants.offset)
+#define WHERES(list)	 AT(struct image_where, copy->clients.list.offset)
 #define AT(type, offset) ((type *)(void *)((char *)copy + (offset)))
 
 /* what is done to a sound image; what is said */
 #define SPOILS(X)                                                                                            \
 	X(copy->magic++, "it is not a policy image")                                                         \
-	X(copy->layout++, "its layout is 5, this program reads 4")                                           \
+	X(copy->layout++, "its layout is 6, this program reads 5")                                           \
 	X(copy->limits.offset += 4, "its limits lie outside of it")                                          \
 	X(copy->limits.offset = copy->size, "its limits lie outside of it")                                  \
 	X(copy->limits.count = UINT32_MAX, "its limits lie outside of it")                                   \
@@ -55,7 +57,7 @@ enum { OWN, LOG, SLIDING, ZONE, CONCURRENT, BANDWIDTH, TOTAL, FLIGHT_COUNT };
 	  "some clauses lie outside of theirs")                                                              \
 	X(LIMITS[1].clauses.count = 1000, "some clauses lie outside of theirs")                              \
 	X(LIMITS[1].key.count = 100000, "its key parts lie outside of it")                                   \
-	X(AT(struct image_key_part, LIMITS[1].key.offset)->kind = 10, "a key is damaged")                    \
+	X(AT(struct image_key_part, LIMITS[1].key.offset)->kind = IMAGE_KEY_BODY + 1, "a key is damaged")    \
 	X(AT(struct image_key_part, LIMITS[1].key.offset)->bits4 = 33, "a key is damaged")                   \
 	X(AT(struct image_key_part, LIMITS[1].key.offset)->bits6 = 129, "a key is damaged")                  \
 	X(*AT(char, LIMITS[1].name.offset) = '\n', "a text to be shown has control characters")              \
@@ -64,7 +66,7 @@ enum { OWN, LOG, SLIDING, ZONE, CONCURRENT, BANDWIDTH, TOTAL, FLIGHT_COUNT };
 	X(COUNTERS[0].limit = UINT32_MAX, "a counter is damaged")                                            \
 	X(COUNTERS[0].numbers.kind = 0, "a counter is damaged")                                              \
 	X(COUNTERS[0].numbers.shift = 64, "a counter is damaged")                                            \
-	X(COUNTERS[0].what = 4, "a counter is damaged")                                                      \
+	X(COUNTERS[0].what = IMAGE_USAGE + 1, "a counter is damaged")                                        \
 	X(COUNTERS[0].what = IMAGE_CONCURRENT, "a counter is damaged")                                       \
 	X(COUNTERS[0].what = IMAGE_BANDWIDTH, "a counter is damaged")                                        \
 	X(COUNTERS[0].what = IMAGE_TOTAL, "a counter is damaged")                                            \
@@ -139,6 +141,53 @@ enum { OWN, LOG, SLIDING, ZONE, CONCURRENT, BANDWIDTH, TOTAL, FLIGHT_COUNT };
 	X(EDGES(0)[1].text = EDGES(0)[0].text, "its paths are not in order")                                 \
 	X(NODES[1].below.first++, "its lists of candidates are damaged")                                     \
 	X(copy->folded.count--, "its paths are not in order")                                                \
+	X(copy->plans.count = UINT32_MAX, "its plans lie outside of it")                                     \
+	X(copy->plans.count = 1, "what a plan makes of a limit is damaged")                                  \
+	X(*AT(char, FIRST(struct image_text, plans)->offset) = '\n',                                         \
+	  "a text to be shown has control characters")                                                       \
+	X(CLAUSES[0].who = IMAGE_WHO_PLAN(3), "a clause names a plan that is not there")                     \
+	X(CLAUSES[0].who = UINT64_MAX, "a clause names a plan that is not there")                            \
+	X(LIMITS[1].who = IMAGE_WHO_PLAN(3), "a limit is damaged")                                           \
+	X(LIMITS[1].plan_in_key = 2, "a limit is damaged")                                                   \
+	X(LIMITS[1].variants.count = UINT32_MAX, "its plans of a limit lie outside of it")                   \
+	X(LIMITS[1].variants.offset += 4, "its plans of a limit lie outside of it")                          \
+	X(LIMITS[2].variants = LIMITS[1].variants, "a plan does not have its counters")                      \
+	X(VARIANTS[0].plan = 3, "what a plan makes of a limit is damaged")                                   \
+	X(VARIANTS[0].how = 3, "what a plan makes of a limit is damaged")                                    \
+	X(VARIANTS[0].how = IMAGE_VARIANT_NEVER, "what a plan makes of a limit is damaged")                  \
+	X(VARIANTS[1].plan = 0, "what a plan makes of a limit is damaged")                                   \
+	X(VARIANTS[1].how = IMAGE_VARIANT_NUMBERS, "what a plan makes of a limit is damaged")                \
+	X(VARIANTS[1].counters = VARIANTS[0].counters, "what a plan makes of a limit is damaged")            \
+	X(VARIANTS[0].counters.count = 0, "what a plan makes of a limit is damaged")                         \
+	X(VARIANTS[0].counters.count = 100, "a plan does not have its counters")                             \
+	X(VARIANTS[0].counters.offset -= (uint32_t)sizeof(struct image_counter),                             \
+	  "a plan does not have its counters")                                                               \
+	X(VARIANTS[0].counters.count = 1, "a limit does not have its counters")                              \
+	X(VARIANTS[0].counters = LIMITS[1].counters, "a plan does not have its counters")                    \
+	X(FIRST(struct image_exception, deny)->keys.count = UINT32_MAX,                                      \
+	  "its names of keys lie outside of it")                                                             \
+	X(AT(struct image_text, FIRST(struct image_exception, deny)->keys.offset)->size = UINT32_MAX,        \
+	  "a text lies outside of it")                                                                       \
+	X(*AT(char, copy->clients.keys_database.offset) = 'k', "a path of clients is not absolute")          \
+	X(*AT(char, copy->clients.jwks_file.offset) = 0, "a text to be shown has control characters")        \
+	X(copy->clients.jwt_issuer.offset = UINT32_MAX, "a text lies outside of it")                         \
+	X(copy->clients.keys_from.count = UINT32_MAX, "its places of credentials lie outside of it")         \
+	X(WHERES(keys_from)[0].said = IMAGE_SAID_KEY, "a place of credentials is damaged")                   \
+	X(WHERES(keys_from)[0].said = 99, "a place of credentials is damaged")                               \
+	X(WHERES(keys_from)[0].said = IMAGE_SAID_BEARER, "a place of credentials is damaged")                \
+	X(WHERES(keys_from)[1].said = IMAGE_SAID_HEADER, "a place of credentials is damaged")                \
+	X(WHERES(keys_from)[0].name.offset = UINT32_MAX, "a place of credentials is damaged")                \
+	X(WHERES(session)[0].said = IMAGE_SAID_QUERY, "a place of credentials is damaged")                   \
+	X(WHERES(plan_from)[1].said = IMAGE_SAID_COOKIE, "a place of credentials is damaged")                \
+	X(copy->clients.session = copy->clients.jwt_from, "a place of credentials is damaged")               \
+	X(copy->clients.jwt_audiences.count = 100000, "its audiences lie outside of it")                     \
+	X(copy->clients.keys_unknown = 2, "what it says about clients is out of range")                      \
+	X(copy->clients.jwt_invalid = 2, "what it says about clients is out of range")                       \
+	X(copy->clients.jwt_algorithms = 16, "what it says about clients is out of range")                   \
+	X(copy->clients.jwt_leeway_s = 3601, "what it says about clients is out of range")                   \
+	X(copy->clients.plan_unknown = 3, "what it says about clients is out of range")                      \
+	X(copy->clients.plan_none = 3, "what it says about clients is out of range")                         \
+	X(copy->clients.privacy_hash = 2, "what it says about clients is out of range")                      \
 	X(copy->gateway.listens.count = UINT32_MAX, "its addresses lie outside of it")                       \
 	X(copy->gateway.routes.count = UINT32_MAX, "its routes lie outside of it")
 

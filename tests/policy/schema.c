@@ -54,6 +54,10 @@ static const char *const frames[SECTION_COUNT] = {
 	[SECTION_CLIENTS] = "clients: {%s: %s}\n",
 	[SECTION_ADDRESS] = "clients: {address: {%s: %s}}\n",
 	[SECTION_NETWORK] = "clients: {networks: {a: {%s: %s}}}\n",
+	[SECTION_API_KEYS] = "clients: {api_keys: {%s: %s}}\n",
+	[SECTION_JWT] = "clients: {jwt: {%s: %s}}\n",
+	[SECTION_PLAN] = "{plans: {a: {}}, clients: {plan: {%s: %s}}}\n",
+	[SECTION_NUMBERS] = "{plans: {p: {a: {%s: %s}}}, limits: {a: {rate: 5/s}}}\n",
 	[SECTION_EXCEPTION] = "clients: {deny: [{ip: 10.0.0.1, %s: %s}]}\n",
 	[SECTION_LIMIT] = "limits: {a: {%s: %s}}\n",
 	[SECTION_MATCH] = "limits: {a: {match: {%s: %s}}}\n",
@@ -68,6 +72,12 @@ static const struct {
 	{"gateway.routes", "match", "gateway: {routes: [{to: 3000, %s: %s}]}\n"},
 	{"gateway.routes", "to", "gateway: {routes: [{match: /x, %s: %s}]}\n"},
 	{"exempt and deny", "ip", "clients: {deny: [{match: /x, %s: %s}]}\n"},
+	{"plans", "queue", "{plans: {p: {a: {%s: %s}}}, limits: {a: {concurrent: 5}}}\n"},
+	{"plans", "at_once",
+	 "{plans: {p: {a: {%s: %s}}}, limits: {a: {algorithm: leaky-bucket, rate: 5/s}}}\n"},
+	{"plans", "wait", "{plans: {p: {a: {%s: %s}}}, limits: {a: {concurrent: 5, queue: 5}}}\n"},
+	{"plans", "align",
+	 "{plans: {p: {a: {%s: %s}}}, limits: {a: {algorithm: fixed-window, rate: 5/s}}}\n"},
 	{"limits", "burst", "limits: {a: {rate: 5/s, %s: %s}}\n"},
 	{"limits", "algorithm", "limits: {a: {rate: 5/s, %s: %s}}\n"},
 	{"limits", "queue", "limits: {a: {algorithm: leaky-bucket, rate: 5/s, %s: %s}}\n"},
@@ -171,17 +181,21 @@ int main(void)
 	   "every section is in the schema");
 	ok(json_object_get(json_object_get(root, "properties"), "limits") != NULL,
 	   "limits are in the schema");
-	ok(!json_object_get(json_object_get(root, "properties"), "plans"), "what is not built is not");
+	ok(!json_object_get(json_object_get(root, "properties"), "store"), "what is not built is not");
 	json_decref(root);
 
 	if (!mkdtemp(folder) || chdir(folder) != 0)
 		abort();
+	write_file("keys.json", "{\"keys\": []}\n");
+	write_file("secret", "a secret that nobody else can read\n");
+	ok(chmod("secret", 0600) == 0, "nobody else");
 	write_file("429.html", "<p>slow down</p>\n");
 	write_file("partners.txt", "192.0.2.0/24\n");
 	unsigned examples = check_examples(page);
 	for (enum word_section section = 0; section < SECTION_COUNT; section++)
 		words_each(section, check_word, &words);
 	check_values();
+	ok(unlink("keys.json") == 0 && unlink("secret") == 0, "keys are gone");
 	ok(unlink("429.html") == 0 && unlink("partners.txt") == 0 && chdir("/") == 0 && rmdir(folder) == 0,
 	   "the folder is gone");
 	ok(examples >= 50 && words >= 70, "all of them were there");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* subjects: requests for tests of matching, from one line: `GET /path host=NAME ip=ADDRESS
- * header.NAME=VALUE`. The path is taken as normalised; its folded form is made here. */
+ * header.NAME=VALUE who=MASK key=NAME`. The path is taken as normalised; its folded form is made here. */
 #ifndef WEIR_TESTS_POLICY_SUBJECTS_H
 #define WEIR_TESTS_POLICY_SUBJECTS_H
 
@@ -53,6 +53,10 @@ static inline void subjects_read(struct subject_store *store, const char *line)
 			store->subject.host = word;
 		} else if (models_prefix(&word, "ip=")) {
 			store->subject.has_client = address_parse(word, &store->subject.client);
+		} else if (models_prefix(&word, "who=")) {
+			store->subject.who = strtoull(word.data, NULL, 10);
+		} else if (models_prefix(&word, "key=")) {
+			store->subject.api_key = word;
 		} else if (models_prefix(&word, "header.") && store->headers < 16) {
 			store->names[store->headers] = models_word(&word, '=');
 			store->values[store->headers++] = word;

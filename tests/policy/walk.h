@@ -60,6 +60,49 @@ static inline uint64_t walk_limits(const struct image *image)
 	return sum;
 }
 
+static inline uint64_t walk_wheres(const struct image *image, struct image_span span)
+{
+	const struct image_where *wheres = image_at(image, span.offset);
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < span.count; i++)
+		sum += wheres[i].said + walk_text(image, wheres[i].name);
+	return sum;
+}
+
+static inline uint64_t walk_clients(const struct image *image)
+{
+	const struct image_clients *clients = &image->clients;
+	const struct image_text *audiences = image_at(image, clients->jwt_audiences.offset);
+	const struct image_plan *plans = image_at(image, image->plans.offset);
+	uint64_t sum = walk_wheres(image, clients->keys_from) + walk_wheres(image, clients->jwt_from) +
+		       walk_wheres(image, clients->session) + walk_wheres(image, clients->plan_from) +
+		       walk_text(image, clients->keys_database) + walk_text(image, clients->jwks_file) +
+		       walk_text(image, clients->jwt_secret_file) + walk_text(image, clients->jwt_issuer) +
+		       walk_text(image, clients->own_limits);
+
+	for (uint32_t i = 0; i < clients->jwt_audiences.count; i++)
+		sum += walk_text(image, audiences[i]);
+	if (clients->plan_unknown != IMAGE_PLAN_NONE)
+		sum += walk_text(image, plans[clients->plan_unknown].name);
+	if (clients->plan_none != IMAGE_PLAN_NONE)
+		sum += walk_text(image, plans[clients->plan_none].name);
+	for (uint32_t i = 0; i < image->limits.count; i++) {
+		const struct image_limit *limit = image_limit_at(image, i);
+		const struct image_variant *variants = image_at(image, limit->variants.offset);
+
+		for (uint32_t k = 0; k < limit->variants.count; k++) {
+			const struct image_counter *counters = image_at(image, variants[k].counters.offset);
+
+			sum += walk_text(image, plans[variants[k].plan].name);
+			for (uint32_t n = 0; n < variants[k].counters.count; n++)
+				if (counters[n].limit != i)
+					abort();
+		}
+	}
+	return sum;
+}
+
 /* Returns something that depends on all of it, so that nothing is optimised away. */
 static inline uint64_t walk_image(const struct image *image)
 {
@@ -68,10 +111,12 @@ static inline uint64_t walk_image(const struct image *image)
 		"POST /api/users/7 host=h ip=2001:db8::1",
 		"HEAD /",
 		"GET /A/b/",
+		"GET /api/x who=5 key=evil ip=10.0.0.1",
 	};
 	const struct image_text *listens = image_at(image, image->gateway.listens.offset);
 	const struct image_route *routes = image_at(image, image->gateway.routes.offset);
-	uint64_t sum = image_checksum(image) + walk_counters(image) + walk_limits(image);
+	uint64_t sum = image_checksum(image) + walk_counters(image) + walk_limits(image) +
+		       walk_clients(image);
 	char *aloud = policy_read_aloud(image);
 
 	sum += aloud ? strlen(aloud) : 0;
@@ -137,6 +182,50 @@ static inline void walk_flight(struct arena *arena, struct model_limit *limit)
 	limit->on_full = TABLE_DENY;
 }
 
+/* Clients known in every way, and plans of which one has numbers of its own for a limit. */
+static inline void walk_people(struct arena *arena, struct model *model)
+{
+	static struct text plans[] = {{"guest", 5}, {"pro", 3}, {"root", 4}}, audiences[] = {{"a", 1}};
+	static struct model_where keys[] = {{IMAGE_SAID_HEADER, {"x-api-key", 9}},
+					    {IMAGE_SAID_BEARER, {"", 0}}},
+				  sources[] = {{IMAGE_SAID_KEY, {"", 0}}, {IMAGE_SAID_CLAIM, {"tier", 4}}},
+				  session[] = {{IMAGE_SAID_COOKIE, {"sid", 3}}};
+	static struct model_variant variants[] = {{.plan = 0, .how = IMAGE_VARIANT_NUMBERS},
+						  {.plan = 1, .how = IMAGE_VARIANT_UNLIMITED},
+						  {.plan = 2, .how = IMAGE_VARIANT_NEVER}};
+	struct model_limit *limit = &model->limits[1];
+
+	model->plans = plans;
+	model->plan_count = sizeof plans / sizeof *plans;
+	model->clients = (struct model_clients){
+		.keys_database = TEXT("/k.db"),
+		.jwks_file = TEXT("/k.json"),
+		.jwt_issuer = TEXT("i"),
+		.keys_from = keys,
+		.keys_from_count = 2,
+		.jwt_from = keys,
+		.jwt_from_count = 2,
+		.plan_from = sources,
+		.plan_from_count = 2,
+		.session = session,
+		.session_count = 1,
+		.audiences = audiences,
+		.audience_count = 1,
+		.jwt_algorithms = IMAGE_JWT_ES256,
+		.jwt_leeway_s = 60,
+		.plan_unknown = 1,
+		.plan_none = IMAGE_PLAN_NONE,
+	};
+	variants[0].rates = model->limits[0].rates;
+	variants[0].rate_count = 2;
+	limit->variants = arena_alloc(arena, sizeof variants);
+	memcpy(limit->variants, variants, sizeof variants);
+	limit->variant_count = sizeof variants / sizeof *variants;
+	limit->plan_in_key = true;
+	limit->who = IMAGE_WHO_ANONYMOUS | IMAGE_WHO_PLAN(2);
+	limit->clauses[0].who = IMAGE_WHO_PLAN(0);
+}
+
 /* A policy with something of everything. */
 static inline struct image *walk_sample(void)
 {
@@ -153,6 +242,7 @@ static inline struct image *walk_sample(void)
 		{.name = "flight", .clauses = {"/flight"}},
 	};
 	static struct image_statuses failures[] = {{401, 401}, {403, 409}};
+	static struct text names[] = {{"acme", 4}, {"evil", 4}};
 	static struct text listens[] = {{"0.0.0.0:8080", 12}};
 	static struct model_route routes[] = {{.match = {"", 0}, .to = {"http://127.0.0.1:3000", 21}}};
 	struct arena arena = {0};
@@ -171,6 +261,8 @@ static inline struct image *walk_sample(void)
 	models_networks(&arena, TEXT("10.0.0.0/8,192.0.2.0/24"), &bare.networks, &bare.network_count);
 	model->exempt = model->limits[1].exempt = &exception;
 	model->exempt_count = model->limits[1].exempt_count = 1;
+	bare.keys = names;
+	bare.key_count = 2;
 	model->deny = &bare;
 	model->deny_count = 1;
 	model->trusted = bare.networks;
@@ -183,6 +275,7 @@ static inline struct image *walk_sample(void)
 							  .file_type = TEXT("text/html"),
 							  .file_text = TEXT("<p>\n")};
 	walk_flight(&arena, &model->limits[7]);
+	walk_people(&arena, model);
 	model->limits[6].count = IMAGE_COUNT_FAILURES;
 	model->limits[6].failures = failures;
 	model->limits[6].failure_count = 2;
