@@ -143,6 +143,10 @@ static void print_happenings(const json_t *document, int64_t now)
 		       get(one, "kind"), get(one, "limit"), get(one, "who"));
 		if (n > 1)
 			printf(" (%s requests)", number(one, "count", count, sizeof count));
+		if (json_object_get(one, "percent"))
+			printf(" has used %lld %% of %s",
+			       (long long)json_integer_value(json_object_get(one, "percent")),
+			       number(one, "quota", count, sizeof count));
 		printf("\n");
 	}
 }

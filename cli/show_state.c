@@ -124,18 +124,25 @@ json_t *show_happenings(const struct live *live, size_t max)
 		[STATS_EVENT_SHADOW] = "would be refused",
 		[STATS_EVENT_UNTRUSTED] = "untrusted proxy",
 		[STATS_EVENT_DENIED] = "denied",
+		[STATS_EVENT_NOTICE] = "notice",
 	};
 	struct stats_event events[64];
 	json_t *out = json_array();
 	size_t count = stats_events(live->table, events, max < 64 ? max : 64);
 	for (size_t i = 0; i < count; i++) {
 		const struct stats_event *event = &events[i];
-		if (event->kind == STATS_EVENT_NONE || event->kind > STATS_EVENT_DENIED)
+		if (event->kind == STATS_EVENT_NONE || event->kind > STATS_EVENT_NOTICE)
 			continue;
 		json_t *one = json_pack("{s:I, s:s, s:o, s:I}", "at",
 					(json_int_t)live_wall_at(live, event->at), "kind", KIND[event->kind],
 					"who", out_hostile(who(event)), "count", (json_int_t)event->count);
-		if (event->kind == STATS_EVENT_REFUSED || event->kind == STATS_EVENT_SHADOW)
+		if (event->kind == STATS_EVENT_NOTICE) { /* no requests, but how much of how much */
+			json_object_del(one, "count");
+			json_object_set_new(one, "percent", json_integer((json_int_t)event->count));
+			json_object_set_new(one, "quota",
+					    json_integer((json_int_t)stats_notice_quota(event)));
+		}
+		if (event->kind != STATS_EVENT_UNTRUSTED && event->kind != STATS_EVENT_DENIED)
 			json_object_set_new(one, "limit",
 					    out_own(text_of(stats_name(live->table, event->stat))));
 		json_array_append_new(out, one);

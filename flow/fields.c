@@ -76,7 +76,7 @@ static uint32_t quota(const struct flow *flow, const struct flow_hit *hit, uint6
 
 	*window_ns = counter->window_ns;
 	if (kind != ALGO_LIMIT_REQ && kind != ALGO_CONCURRENT)
-		return counter->capacity;
+		return counter->soft ? counter->soft : counter->capacity;
 	if (kind == ALGO_LIMIT_REQ)
 		*window_ns = algo_window_ns(&hit->look.numbers);
 	flow_hit_report(flow, hit, &report);

@@ -187,9 +187,20 @@ struct flow_hit {
 	struct table_ticket place;		 /* its place in the queue */
 };
 
+/* Somebody has used that much of a quota (`over: notify`). Texts as they are: hostile, not NUL-terminated. */
+struct flow_notice {
+	uint32_t percent, quota;
+	uint8_t limit_size, key_size;
+	char limit[96], key[STATS_NOTICE_TEXT];
+};
+#define FLOW_NOTICES 8u
+
 /* What may be told now, and how many it stands for: at most one event a second for each limit and kind (T5).
  * Owned by the door, zeroed at its start, one for each thread. */
 struct flow_recorder {
+	uint32_t
+		notice_count; /* of `notices`, for the door to write down and set to 0; further ones are only events */
+	struct flow_notice notices[FLOW_NOTICES];
 	struct flow_recorder_slot {
 		uint64_t at;	      /* table time of the last event, 0: none yet */
 		uint64_t since;	      /* happenings not yet told */
@@ -330,6 +341,8 @@ void flow_who(struct flow *flow);
 /* Is the client itself banned, by the operator? Sets flow.ban. */
 void flow_ban(struct flow *flow);
 void flow_match(struct flow *flow);
+/* Adds the hits of one limit as if the request had met it by that clause, exempt from nothing: for who asks by name. */
+void flow_meet(struct flow *flow, uint32_t limit, uint32_t clause);
 /* Must the body be read before anything can be decided? Not if the door cannot, or has; nor if a limit that needs none
  * refuses: then those that do are left out. */
 bool flow_needs_body(struct flow *flow);

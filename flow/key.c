@@ -347,8 +347,9 @@ void flow_key(struct flow *flow, bool without_body)
 			before = main; /* what it skips is its own */
 			continue;
 		}
-		if (hit->what == IMAGE_USAGE && main) {
-			usage_hit_key(flow, hit, main);
+		if (hit->what == IMAGE_USAGE) {
+			usage_hit_key(flow, hit);
+			before = main ? main : hit;
 			continue;
 		}
 		hit->key = keybytes_key(&key, read_counter(image, hit->counter)->identity);

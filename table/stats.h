@@ -7,6 +7,8 @@
 #ifndef WEIR_TABLE_STATS_H
 #define WEIR_TABLE_STATS_H
 
+#include <string.h>
+
 #include "table/atomic.h"
 #include "table/table.h"
 
@@ -47,13 +49,14 @@ struct stats_process { /* two cache lines */
 	uint64_t spare[3];
 };
 
-/* A recent happening, one ring per process: who was refused, which address was not trusted. */
+/* A recent happening, one ring per process: who was refused, which address was not trusted, who has used much of a quota. */
 enum stats_event_kind {
 	STATS_EVENT_NONE,
 	STATS_EVENT_REFUSED,
 	STATS_EVENT_SHADOW,
 	STATS_EVENT_UNTRUSTED,
-	STATS_EVENT_DENIED
+	STATS_EVENT_DENIED,
+	STATS_EVENT_NOTICE /* `count`: per cent of a quota that are used; stats_notice_quota says of how much */
 };
 struct stats_event {	/* 128 bytes */
 	uint64_t at;	/* table time, ns; 0: empty */
@@ -63,7 +66,14 @@ struct stats_event {	/* 128 bytes */
 	uint32_t count; /* requests this one stands for since the last such event */
 	char text[112]; /* the key or address, as the client sent it: hostile, not NUL-terminated */
 };
-#define STATS_EVENTS 16
+#define STATS_EVENTS	  16
+#define STATS_NOTICE_TEXT 108u /* most bytes of a notice's text; the quota stands behind them */
+static inline uint32_t stats_notice_quota(const struct stats_event *event)
+{
+	uint32_t quota;
+	memcpy(&quota, event->text + STATS_NOTICE_TEXT, sizeof quota);
+	return quota;
+}
 
 /* This handle's own counters: add with stats_add (single writer, read by others). A read-only handle
  * has a private dummy, so callers need not care. `stat` is masked. */
