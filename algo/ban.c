@@ -32,8 +32,7 @@ uint64_t ban_end(const struct algo_numbers *n, uint64_t word)
 
 static uint64_t word_of(uint64_t until, uint32_t level)
 {
-	uint64_t tick = (until + (UINT64_C(1) << BAN_TICK_BITS) - 1) >> BAN_TICK_BITS;
-	return tick << BAN_LEVEL_BITS | level;
+	return until >> BAN_TICK_BITS << BAN_LEVEL_BITS | level;
 }
 
 void algo_ban(const struct algo_numbers *n, uint64_t word, uint64_t now, uint64_t length_ns,
@@ -41,6 +40,8 @@ void algo_ban(const struct algo_numbers *n, uint64_t word, uint64_t now, uint64_
 {
 	uint32_t level = 0;
 	uint64_t length = length_ns < n->capacity ? length_ns : n->capacity;
+	if (length < BAN_MIN_NS)
+		length = BAN_MIN_NS;
 	if (length_ns == 0) {
 		if (now < ban_until(word)) {
 			*out = (struct ban_outcome){word, ban_until(word), ban_level(word), false};

@@ -4,7 +4,7 @@
  *
  * Not a rate: nothing is charged to it. The word says until when the ban holds, and the how manieth in a row it is:
  *
- *     until (56 bits, ticks of 32 ns, rounded up) | level (6)
+ *     until (56 bits, ticks of 32 ns, rounded down: nobody is told a second too long) | level (6)
  *
  * Level 1 is the first ban: it lasts `ban`, the next one twice as long, and so on up to `most`. A ban is remembered
  * for as long again as it lasted; one that begins while the one before is remembered is of the next level, after that
@@ -46,7 +46,7 @@ struct ban_outcome {
 	uint32_t level; /* of that ban */
 	bool began;	/* false: it is banned already */
 };
-/* A ban from `now` on. length_ns 0: as the numbers say. Else of exactly that length, cut to n->capacity, in place of any that
+/* A ban from `now` on. length_ns 0: as the numbers say. Else of that length, 1 ms to n->capacity, in place of any that
  * holds (level 0). A clock that is late finds the ban that holds, and begins none. */
 void algo_ban(const struct algo_numbers *n, uint64_t word, uint64_t now, uint64_t length_ns,
 	      struct ban_outcome *out);

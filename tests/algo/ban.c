@@ -38,9 +38,9 @@ static void check_story(void)
 		uint64_t at = begin + story[i].at;
 		algo_ban(&n, word, at, 0, &out);
 		word = out.word;
-		/* an end is rounded up to a tick of 32 ns */
+		/* an end is rounded down to a tick of 32 ns */
 		bool same = out.level == story[i].level && out.began == story[i].began &&
-			    out.until - at - story[i].lasts < (out.began ? 32 : 64);
+			    story[i].lasts - (out.until - at) < 32 * (out.began ? 1 : 2);
 		ok(same, story[i].what);
 		if (!same)
 			note("level %u, %" PRIu64 " ns, began %d", out.level, out.until - at, out.began);
@@ -183,7 +183,7 @@ static void run(void)
 		look(&n, word, newest, now);
 		if (random_below(2))
 			continue;
-		uint64_t chosen = random_below(8) ? 0 : random_size(most);
+		uint64_t chosen = random_below(8) ? 0 : BAN_MIN_NS + random_size(most - BAN_MIN_NS + 1) - 1;
 		/* how many of the last followed each other within their lengths: counted anew each time */
 		uint64_t length = ban;
 		uint32_t level = 1;
@@ -201,7 +201,7 @@ static void run(void)
 			continue;
 		}
 		uint64_t until = now + (chosen ? chosen : length);
-		until = (until + 31) / 32 * 32;
+		until = until / 32 * 32;
 		claim(&same, out.began && out.until == until && out.level == (chosen ? 0 : level));
 		word = out.word;
 		list[count++] = (struct past){now, until, chosen ? 0 : length, chosen};
