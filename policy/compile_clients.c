@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* compile_clients: how clients are known, and their plans. */
+#include "algo/ban.h"
+#include "algo/grant.h"
 #include "policy/compile.h"
 #include "table/table.h"
 
@@ -54,6 +56,9 @@ void compile_clients(struct compiler *c)
 	struct image_span plans = compile_texts(c, model->plans, model->plan_count);
 	struct image *image = builder_at(&c->builder, 0);
 
+	/* the operator chooses the length; the numbers only say the longest */
+	algo_ban_numbers(BAN_MAX_NS, BAN_MAX_NS, &out.ban_numbers);
+	grant_numbers(&out.grant_numbers);
 	_Static_assert(sizeof(struct image_plan) == sizeof(struct image_text), "a plan is its name");
 	image->clients = out;
 	image->plans = plans;
