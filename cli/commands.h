@@ -11,6 +11,7 @@
 	X(explain, "walk one request through the policy, station by station")                                \
 	X(show, "what was allowed and refused, to whom, under which policy")                                 \
 	X(reset, "forget counters: everybody's, a limit's, or one client's")                                 \
+	X(keys, "API keys: add, list, show, set, rotate, revoke, import, export")                            \
 	X(publish, "check a policy file and make it the one in force")                                       \
 	X(control, "watch a policy file and publish every edit")                                             \
 	X(table, "what is in the table of counters, and whether it is sound")                                \

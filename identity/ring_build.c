@@ -19,6 +19,7 @@ struct ring_build {
 	uint64_t *index;
 	uint8_t *buffer;
 	uint64_t written, filled, more; /* units in the file, bytes in the buffer, rows to come */
+	bool whole;			/* but for its name */
 };
 
 static uint64_t page_up(uint64_t bytes)
@@ -105,7 +106,7 @@ enum weir_error ring_build_add(struct ring_build *build, const struct ring_row *
 	return build->filled > BUFFER - RING_ROW_MAX ? flush(build, &why) : WEIR_OK;
 }
 
-/* All that is missing but the name. */
+/* All that is missing but stamps and name. */
 static enum weir_error complete(struct ring_build *build, const struct why *why)
 {
 	struct ring_writer *writer = build->writer;
@@ -156,11 +157,32 @@ static void set_moved(int fd)
 	close(fd);
 }
 
+/* When keys were last used, as late as possible: what is noted after this is lost. */
+static enum weir_error carry_stamps(struct ring_build *build, const struct why *why)
+{
+	struct ring_writer *writer = build->writer;
+	const struct ring_header *header = &build->header;
+	if (!writer->map)
+		return WEIR_OK;
+	uint64_t stamps = writer->shape.stamps < header->stamps ? writer->shape.stamps : header->stamps;
+	return file_write_all(build->file.fd, writer->map + writer->shape.stamps_at, stamps * 4,
+			      header->stamps_at, why);
+}
+
+enum weir_error ring_build_whole(struct ring_build *build, char *text, size_t size)
+{
+	enum weir_error error = complete(build, &(struct why){text, size});
+	build->whole = error == WEIR_OK;
+	return error;
+}
+
 enum weir_error ring_build_end(struct ring_build **build, bool keep, char *text, size_t size)
 {
 	const struct why why = {text, size};
 	struct ring_writer *writer = (*build)->writer;
-	enum weir_error error = keep ? complete(*build, &why) : WEIR_OK;
+	enum weir_error error = keep && !(*build)->whole ? complete(*build, &why) : WEIR_OK;
+	if (keep && error == WEIR_OK)
+		error = carry_stamps(*build, &why);
 	if (keep && error == WEIR_OK) {
 		bool taken;
 		int old;

@@ -54,7 +54,9 @@ enum weir_error ring_build_begin(struct ring_writer *writer, const struct ring_s
 				 uint64_t more, uint64_t max_id, struct ring_build **out, char *why,
 				 size_t size);
 enum weir_error ring_build_add(struct ring_build *build, const struct ring_row *row, char *why, size_t size);
-/* Frees *build either way; on failure, or with keep false, the ring stays as it was. */
+/* Writes all of it to the disk: what follows needs no space there. */
+enum weir_error ring_build_whole(struct ring_build *build, char *why, size_t size);
+/* Gives it the name. Frees *build either way; on failure, or with keep false, the ring stays as it was. */
 enum weir_error ring_build_end(struct ring_build **build, bool keep, char *why, size_t size);
 
 #endif

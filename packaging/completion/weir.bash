@@ -17,7 +17,7 @@ _weir() {
 		return
 	fi
 	case $prev in
-	--policy | --table | --nginx-conf | --state | --nginx | --module | --snapshot | --source | --out | --running)
+	--policy | --table | --nginx-conf | --state | --nginx | --module | --snapshot | --source | --out | --running | --database | --secret-file)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		compopt -o filenames 2>/dev/null
 		return
@@ -39,6 +39,16 @@ _weir() {
 	case $sub:$cur in
 	*:-*) mapfile -t COMPREPLY < <(compgen -W "$(_weir_options "$sub")" -- "$cur") ;;
 	table:*) mapfile -t COMPREPLY < <(compgen -W "info check resize export import" -- "$cur") ;;
+	keys:*)
+		if [ "$prev" = import ]; then
+			mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+			compopt -o filenames 2>/dev/null
+		elif [ "$COMP_CWORD" -eq 2 ]; then
+			mapfile -t COMPREPLY < <(compgen -W "add list show set rotate revoke whose import export" -- "$cur")
+		elif [ "$COMP_CWORD" -eq 3 ]; then
+			mapfile -t COMPREPLY < <(compgen -W "$(weir keys list 2>/dev/null | awk 'NR > 1 && !/ keys? in \// {print $1}')" -- "$cur")
+		fi
+		;;
 	module:*) mapfile -t COMPREPLY < <(compgen -W "path check build" -- "$cur") ;;
 	help:*) mapfile -t COMPREPLY < <(compgen -W "$(_weir_subcommands)" -- "$cur") ;;
 	import:* | check:* | run:* | publish:* | control:*)

@@ -32,6 +32,7 @@ is_(complete("weir "), [c["name"] for c in d["subcommands"]], "completion: the s
 is_(complete("weir e"), ["explain"], "one of them")
 is_(complete("weir check --"), ["--quiet", "--json", "--help"], "its options")
 is_(complete("weir table "), ["info", "check", "resize", "export", "import"], "words")
+is_(complete("weir keys r"), ["rotate", "revoke"], "words")
 is_(complete("weir module "), ["path", "check", "build"], "words")
 is_(complete("weir explain --method P"), ["POST", "PUT", "PATCH"], "methods")
 is_(complete("weir check examples/demo.y"), ["examples/demo.yaml"], "files")
