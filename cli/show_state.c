@@ -70,9 +70,9 @@ static struct stats_limit sum_of(const struct live *live, const struct image_lim
 /* Line `index` of the policy read aloud. */
 static struct text line_of(const char *aloud, uint32_t index)
 {
-	while (aloud && index-- > 0)
+	while (aloud && index > 0)
 		if ((aloud = strchr(aloud, '\n')))
-			aloud++;
+			index -= *++aloud != ' '; /* what plans make of a limit is indented */
 	return (struct text){aloud, aloud ? strcspn(aloud, "\n") : 0};
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "policy/aloud.h"
 #include "policy/policy.h"
 #include "policy/spoken.h"
 #include "policy/worst_case.h"
@@ -34,6 +35,8 @@ static void say_part(struct spoken *s, const struct image *image, const struct i
 
 	if (part->kind == IMAGE_KEY_IP && (part->bits4 != 32 || part->bits6 != image->ipv6_prefix))
 		spoken_add(s, "client network (IPv4 /%u, IPv6 /%u)", part->bits4, part->bits6);
+	else if (part->kind == IMAGE_KEY_API_KEY && name.size > 0)
+		spoken_add(s, "%.*s of the API key", (int)name.size, name.data);
 	else
 		spoken_add(s, "%s%.*s", key_words[part->kind].word,
 			   key_words[part->kind].named ? (int)name.size : 0, name.data);
@@ -159,6 +162,7 @@ char *policy_read_aloud(const struct image *image)
 			spoken_add(&s, "every request, ");
 		else
 			spoken_add(&s, "%.*s, ", (int)match.size, match.data);
+		aloud_who(&s, image, limit->who);
 		say_key(&s, image, limit);
 		for (uint32_t k = 0; k < limit->counters.count; k++) {
 			spoken_add(&s, k ? "; and " : ": ");
@@ -166,6 +170,8 @@ char *policy_read_aloud(const struct image *image)
 		}
 		say_rest(&s, image, limit);
 		spoken_add(&s, "\n");
+		aloud_variants(&s, image, limit);
 	}
+	aloud_clients(&s, image);
 	return s.text;
 }
