@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/keys_who.h"
 #include "cli/out.h"
 #include "policy/zones.h"
 
@@ -19,8 +20,7 @@ struct fill {
 	size_t choice; /* what is left of it for the parts to come */
 };
 
-/* The policy's word for a kind of part. */
-static void part_word(const struct image *image, const struct image_key_part *part, char *out, size_t size)
+void keys_part_word(const struct image *image, const struct image_key_part *part, char *out, size_t size)
 {
 	static const char *const WORDS[] = {
 		[IMAGE_KEY_SITE] = "site",	 [IMAGE_KEY_IP] = "ip",
@@ -72,6 +72,11 @@ static bool add_pair(char *out, size_t size, char between, bool cookie, struct t
 	return percent(out, size, value, "-._");
 }
 
+bool keys_cookie(struct keys *keys, struct text name, struct text value)
+{
+	return add_pair(keys->cookies, sizeof keys->cookies, ';', true, name, value);
+}
+
 static bool read_address(struct text value, struct address *out)
 {
 	/* as shown: a masked address carries its prefix length */
@@ -111,7 +116,7 @@ static bool set_part(struct fill *fill, const struct image_key_part *part, struc
 	case IMAGE_KEY_HEADER:
 		return request_add_header(request, name, value);
 	case IMAGE_KEY_COOKIE:
-		return add_pair(keys->cookies, sizeof keys->cookies, ';', true, name, value);
+		return keys_cookie(keys, name, value);
 	case IMAGE_KEY_QUERY:
 		return add_pair(keys->query, sizeof keys->query, '&', false, name, value);
 	case IMAGE_KEY_HOST:
@@ -131,6 +136,7 @@ static bool set_part(struct fill *fill, const struct image_key_part *part, struc
 	case IMAGE_KEY_JWT:
 	case IMAGE_KEY_SESSION:
 	case IMAGE_KEY_BODY:
+		return keys_who_part(keys, fill->image, part, value);
 	case IMAGE_KEY_SITE:
 		break;
 	}
@@ -171,15 +177,16 @@ static bool set_bare(struct fill *fill, const struct image_key_part *parts, uint
 	fill->keys->choices *= count;
 	snprintf(word, sizeof word, "ip");
 	if (chosen < end)
-		part_word(fill->image, &parts[chosen], word, sizeof word);
+		keys_part_word(fill->image, &parts[chosen], word, sizeof word);
 	note_choice(fill->keys, word, value);
 	return chosen < end ? set_part(fill, &parts[chosen], value) : set_address(fill, value);
 }
 
 static bool is_kind(struct text word)
 {
-	static const char *const KINDS[] = {"site",  "ip",	"host",	   "path",   "method",
-					    "route", "header.", "cookie.", "query.", "var."};
+	static const char *const KINDS[] = {"site",    "ip",	  "host",   "path", "method",  "route",
+					    "header.", "cookie.", "query.", "var.", "api-key", "api-key.",
+					    "user",    "session", "jwt.",   "body."};
 	for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {
 		struct text kind = text_of(KINDS[i]);
 		bool open = kind.data[kind.size - 1] == '.';
@@ -207,7 +214,7 @@ static bool set_group(struct fill *fill, const struct image_key_part *parts, uin
 	struct text word = {value.data, equals ? (size_t)(equals - value.data) : 0};
 	for (uint32_t i = at; equals && i < end; i++) {
 		char known[300];
-		part_word(fill->image, &parts[i], known, sizeof known);
+		keys_part_word(fill->image, &parts[i], known, sizeof known);
 		if (text_equal_folded(word, text_of(known)))
 			return set_part(fill, &parts[i],
 					(struct text){equals + 1, value.size - word.size - 1});
@@ -316,23 +323,13 @@ static bool set_all(struct fill *fill, const struct options_list *given)
 	return true;
 }
 
-/* The stations that a key needs; matching is left out, for the limit is given. */
-static bool build(struct keys *keys, const struct live *live, const struct fill *fill, uint32_t limit)
+/* Of a zone there is one counter; nginx says which requests meet it, so no list of the image does. */
+static void meet_zone(struct keys *keys, const struct fill *fill, uint32_t limit)
 {
-	const struct image_counter *counters = image_at(live->image, fill->limit->counters.offset);
-	const struct image_counter *all = image_at(live->image, live->image->counters.offset);
-	uint32_t count = fill->limit->counters.count;
-	size_t size = flow_size(live->image) + (count + 1) * sizeof(struct flow_hit);
-	keys->env = (struct flow_env){.table = live->table, .image = live->image};
-	if (!(keys->flow = calloc(1, size))) {
-		out_failure(WEIR_NO_MEMORY, NULL);
-		return false;
-	}
-	flow_begin(keys->flow, &keys->env, &keys->request.flow, &live->now, false, true);
-	flow_request_read(keys->flow);
-	keys->flow->client = keys->flow->subject.client = keys->request.flow.peer;
-	keys->flow->has_client = keys->flow->subject.has_client = !fill->no_client;
-	for (uint32_t i = 0; i < count; i++) {
+	const struct image_counter *counters = image_at(fill->image, fill->limit->counters.offset);
+	const struct image_counter *all = image_at(fill->image, fill->image->counters.offset);
+
+	for (uint32_t i = 0; i < fill->limit->counters.count; i++) {
 		struct flow_hit *hit = &keys->flow->hits[keys->flow->hit_count++];
 		*hit = (struct flow_hit){.limit = limit,
 					 .counter = (uint32_t)(counters - all) + i,
@@ -342,7 +339,31 @@ static bool build(struct keys *keys, const struct live *live, const struct fill 
 					 .cost = fill->limit->cost};
 		flow_key_hit(keys->flow, hit);
 	}
-	return true;
+}
+
+/* The stations that a key needs; matching is left out, for the limit is given. */
+static int build(struct keys *keys, const struct live *live, const struct fill *fill, uint32_t limit)
+{
+	uint32_t count = live->image->counters.count;
+	size_t size = flow_size(live->image) + (count + 1) * sizeof(struct flow_hit);
+	keys->env = (struct flow_env){.table = live->table, .image = live->image};
+	if (!(keys->flow = calloc(1, size)))
+		return out_failure(WEIR_NO_MEMORY, NULL);
+	if (!keys_who_is(keys, live))
+		return STATUS_USAGE;
+	flow_begin(keys->flow, &keys->env, &keys->request.flow, &live->now, false, true);
+	flow_request_read(keys->flow);
+	keys->flow->client = keys->flow->subject.client = keys->request.flow.peer;
+	keys->flow->has_client = keys->flow->subject.has_client = !fill->no_client;
+	keys->flow->who = keys->who;
+	keys->flow->subject.who = UINT64_MAX; /* whom the limit is for was decided by who asks for it */
+	if (live->image->kind == IMAGE_OF_ZONES) {
+		meet_zone(keys, fill, limit);
+	} else {
+		flow_meet(keys->flow, limit, fill->clause);
+		flow_key(keys->flow, false);
+	}
+	return STATUS_FINE;
 }
 
 int keys_find(struct keys *keys, const struct live *live, uint32_t limit, const struct options_list *parts,
@@ -357,7 +378,9 @@ int keys_find(struct keys *keys, const struct live *live, uint32_t limit, const 
 			 fill.limit->missing == IMAGE_MISSING_ANONYMOUS;
 	keys->flow = NULL;
 	keys->choices = 1;
-	keys->chosen[0] = keys->cookies[0] = keys->query[0] = keys->path[0] = '\0';
+	keys->who = (struct flow_who){0};
+	keys->claims = NULL;
+	keys->body[0] = keys->chosen[0] = keys->cookies[0] = keys->query[0] = keys->path[0] = '\0';
 	request_init(&keys->request);
 	keys->request.flow.host = TEXT("");
 	if (!anonymous && !set_all(&fill, parts))
@@ -366,11 +389,14 @@ int keys_find(struct keys *keys, const struct live *live, uint32_t limit, const 
 		return STATUS_USAGE;
 	snprintf(keys->target, sizeof keys->target, "%s?%s", keys->path[0] ? keys->path : "/", keys->query);
 	keys->request.flow.target = text_of(keys->target);
-	return build(keys, live, &fill, limit) ? STATUS_FINE : STATUS_SYSTEM;
+	return build(keys, live, &fill, limit);
 }
 
 void keys_free(struct keys *keys)
 {
+	jwt_drop(&keys->who.claims);
+	json_decref(keys->claims);
+	keys->claims = NULL;
 	free(keys->flow);
 	keys->flow = NULL;
 }

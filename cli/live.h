@@ -12,6 +12,7 @@ struct live {
 	struct policy_image *current;
 	const struct image *image; /* of current */
 	struct algo_time now;
+	const char *plan; /* --plan: by which one a client is looked at, NULL: its own; the command's to set */
 	char folder[64]; /* a private table's own, removed by live_close; else "" */
 };
 

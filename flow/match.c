@@ -135,6 +135,13 @@ static void meet(struct flow *flow, const struct image_hit *found, const struct 
 	meet_span(flow, found, limit->counters, false, &like);
 }
 
+void flow_meet(struct flow *flow, uint32_t limit, uint32_t clause)
+{
+	const struct readings none = {.count = 0};
+
+	meet(flow, &(struct image_hit){.limit = limit, .clause = clause}, &none);
+}
+
 /* Adds to `all` what `more` has besides. Both ascend by limit, and so does the result. */
 static size_t join(struct image_hit *all, size_t count, const struct image_hit *more, size_t more_count)
 {

@@ -84,6 +84,33 @@ enum ring_found ring_find(struct ring *ring, struct text secret, int64_t wall_s,
 	return RING_UNKNOWN;
 }
 
+enum ring_found ring_named(struct ring *ring, struct text name, int64_t wall_s, struct ring_key *out)
+{
+	static const unsigned char better[] = {
+		[RING_KNOWN] = 3, [RING_EXPIRED] = 2, [RING_REVOKED] = 1, [RING_UNKNOWN] = 0};
+	enum ring_found best = RING_UNKNOWN;
+
+	for (uint64_t i = 0; i < ring->shape.places && best != RING_KNOWN; i++) {
+		uint64_t word = atomic_get(&ring->index[i]), unit = (uint32_t)word - UINT64_C(1);
+		struct ring_record record;
+		struct ring_key key;
+
+		if ((uint32_t)word == 0 || unit + 2 > ring->shape.units)
+			continue;
+		memcpy(&record, ring->units + unit * RING_UNIT, sizeof record);
+		if (record.name_size != name.size)
+			continue;
+		enum ring_found found = look(ring, unit, record.hash, wall_s, &key);
+		if (found == RING_UNKNOWN || !text_equal((struct text){key.name, key.name_size}, name))
+			continue;
+		if (better[found] > better[best]) {
+			best = found;
+			*out = key;
+		}
+	}
+	return best;
+}
+
 void ring_used(struct ring *ring, const struct ring_key *key, int64_t wall_s)
 {
 	if (!ring->stamps || key->id == 0 || key->id > ring->shape.stamps || wall_s <= 0 ||

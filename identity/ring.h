@@ -48,6 +48,8 @@ void ring_close(struct ring **ring); /* NULL-safe */
 bool ring_replaced(struct ring *ring, uint64_t now);
 /* Whose is this secret? One HMAC-SHA-256 and a probe or two; compared in constant time. wall_s: seconds since 1970. */
 enum ring_found ring_find(struct ring *ring, struct text secret, int64_t wall_s, struct ring_key *out);
+/* The key of that name, for people: looks at every record. One that can be used before one that cannot. RING_UNKNOWN: there is none. */
+enum ring_found ring_named(struct ring *ring, struct text name, int64_t wall_s, struct ring_key *out);
 /* Notes that the key found last was used (at most one store a minute and key). Does nothing where the file may not be written. */
 void ring_used(struct ring *ring, const struct ring_key *key, int64_t wall_s);
 /* When the key of that id was last used, s since 1970; 0: never, or not known. */
