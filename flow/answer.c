@@ -60,7 +60,8 @@ void flow_answer(const struct flow *flow, struct text accept, int64_t wall, stru
 	const struct flow_verdict *verdict = &flow->verdict;
 	struct writer w = begin(out);
 
-	if (verdict->limit_index != FLOW_NONE && verdict->status != FLOW_MISSING) {
+	if (verdict->limit_index != FLOW_NONE && verdict->status != FLOW_MISSING &&
+	    verdict->status != FLOW_NEVER) {
 		const struct image *image = flow->env->image;
 		const struct image_respond *respond = read_respond(
 			image, read_limit(image, verdict->limit_index)->respond);
@@ -70,9 +71,18 @@ void flow_answer(const struct flow *flow, struct text accept, int64_t wall, stru
 		if (respond->cors_mirror)
 			expose(flow, &w, out);
 	} else {
+		if (verdict->retry_after_s) /* a ban of the operator's: no limit describes it */
+			fields_add_number(out, &w, TEXT("Retry-After"), verdict->retry_after_s);
 		refusal(flow, &w, out);
 	}
-	if (verdict->action == FLOW_REFUSE)
+	if (verdict->status == FLOW_UNKNOWN)
+		fields_add(out, TEXT("WWW-Authenticate"),
+			   flow->who.token_said == FLOW_CREDENTIAL_BAD
+				   ? TEXT("Bearer error=\"invalid_token\"")
+				   : TEXT("Bearer realm=\"api\""));
+	if (verdict->location.size)
+		fields_add(out, TEXT("Location"), verdict->location);
+	if (verdict->action == FLOW_REFUSE || verdict->action == FLOW_CACHED)
 		body_write(flow, accept, &w, out);
 	out->used = w.used;
 }

@@ -30,6 +30,21 @@ static const struct story stories[] = {
 	 {"about:blank", 11},
 	 {"Missing identification", 22},
 	 false},
+	{{"banned", 6},
+	 {"Refused for a while", 19},
+	 {"https://iana.org/assignments/http-problem-types#abnormal-usage-detected", 71},
+	 {"Request not satisfied as abnormal usage was detected", 52},
+	 false},
+	{{"unknown_credentials", 19},
+	 {"Unknown credentials", 19},
+	 {"about:blank", 11},
+	 {"Unknown credentials", 19},
+	 false},
+	{{"not_in_plan", 11},
+	 {"Not part of your plan", 21},
+	 {"about:blank", 11},
+	 {"Not part of your plan", 21},
+	 false},
 	{{"too_many_at_once", 16},
 	 {"Too many requests at the same time", 34},
 	 {"https://iana.org/assignments/http-problem-types#quota-exceeded", 62},
@@ -46,12 +61,24 @@ static bool at_once(const struct flow *flow)
 	       read_counter(flow->env->image, verdict->counter_index)->what == IMAGE_CONCURRENT;
 }
 
+enum { STORY_LIMIT, STORY_DENIED, STORY_MISSING, STORY_BANNED, STORY_UNKNOWN, STORY_NEVER, STORY_AT_ONCE };
+
 static const struct story *story_of(const struct flow *flow)
 {
-	return &stories[flow->verdict.status == FLOW_DENIED    ? 1
-			: flow->verdict.status == FLOW_MISSING ? 2
-			: at_once(flow)			       ? 3
-							       : 0];
+	switch (flow->verdict.status) {
+	case FLOW_DENIED:
+		return &stories[STORY_DENIED];
+	case FLOW_MISSING:
+		return &stories[STORY_MISSING];
+	case FLOW_BANNED:
+		return &stories[STORY_BANNED];
+	case FLOW_UNKNOWN:
+		return &stories[STORY_UNKNOWN];
+	case FLOW_NEVER:
+		return &stories[STORY_NEVER];
+	default:
+		return &stories[at_once(flow) ? STORY_AT_ONCE : STORY_LIMIT];
+	}
 }
 
 static void sentence(const struct flow *flow, struct writer *w)
@@ -62,11 +89,17 @@ static void sentence(const struct flow *flow, struct writer *w)
 		writer_text(w, TEXT("Access denied."));
 	} else if (verdict->status == FLOW_MISSING) {
 		writer_text(w, TEXT("This request does not carry what it is counted by."));
+	} else if (verdict->status == FLOW_UNKNOWN) {
+		writer_text(
+			w, TEXT("The API key or token of this request is not known, or not valid any more."));
+	} else if (verdict->status == FLOW_NEVER) {
+		writer_text(w, TEXT("Your plan does not include this."));
 	} else if (verdict->retry_after_s == 0) {
 		writer_text(w, TEXT("Too many requests: this one exceeds what the limit ever allows."));
 	} else {
-		writer_text(w, at_once(flow) ? TEXT("Too many requests at the same time: try again in ")
-					     : TEXT("Too many requests: try again in "));
+		writer_text(w, verdict->status == FLOW_BANNED ? TEXT("Refused for a while: try again in ")
+			       : at_once(flow) ? TEXT("Too many requests at the same time: try again in ")
+					       : TEXT("Too many requests: try again in "));
 		writer_number(w, verdict->retry_after_s);
 		writer_text(w, verdict->retry_after_s == 1 ? TEXT(" second.") : TEXT(" seconds."));
 	}

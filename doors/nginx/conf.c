@@ -130,6 +130,10 @@ ngx_http_weir_postconfiguration(ngx_conf_t *cf)
         return NGX_ERROR;
     }
 
+    if (ngx_http_weir_cached_init(cf) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
     return ngx_http_weir_gate_init(cf);
 }
 

@@ -15,6 +15,8 @@ static ngx_int_t ngx_http_weir_header_filter(ngx_http_request_t *r);
 static ngx_int_t ngx_http_weir_gate_header(ngx_http_request_t *r);
 static ngx_int_t ngx_http_weir_catch(ngx_http_request_t *r,
     ngx_http_weir_visit_t **out);
+static ngx_int_t ngx_http_weir_late(ngx_http_request_t *r,
+    ngx_http_weir_visit_t *visit);
 static ngx_int_t ngx_http_weir_replace(ngx_http_request_t *r,
     ngx_http_weir_visit_t *visit);
 static ngx_int_t ngx_http_weir_body_filter(ngx_http_request_t *r,
@@ -133,10 +135,28 @@ ngx_http_weir_gate_header(ngx_http_request_t *r)
         if (rc != NGX_OK) {
             return rc;
         }
+
+    } else if (visit->reading) {
+        /* its body could not be read (413, 408): it is decided without */
+        visit->reading = 0;
+        visit->in.has_body = 1;
+        visit->flow->can_wait = false;
+
+        rc = ngx_http_weir_late(r, visit);
+
+        if (rc != NGX_OK) {
+            return rc;
+        }
     }
 
     if (visit == NULL || visit->flow == NULL || visit->waiting) {
         return NGX_OK;
+    }
+
+    if (visit->stale && !visit->replace && !ngx_http_weir_cached_answer(r)
+        && ngx_http_weir_replace(r, visit) != NGX_OK)
+    {
+        return NGX_ERROR;
     }
 
     if (visit->paged) {
@@ -157,6 +177,7 @@ ngx_http_weir_gate_header(ngx_http_request_t *r)
     }
 
     ngx_http_weir_responded(r, visit);
+    ngx_http_weir_usage_begin(r, visit);
 
     if (ngx_http_weir_headers(r, visit) != NGX_OK
         || ngx_http_weir_pace_begin(r, visit) != NGX_OK)
@@ -173,7 +194,6 @@ ngx_http_weir_gate_header(ngx_http_request_t *r)
 static ngx_int_t
 ngx_http_weir_catch(ngx_http_request_t *r, ngx_http_weir_visit_t **out)
 {
-    ngx_uint_t                 status;
     ngx_http_weir_visit_t     *visit;
     ngx_http_weir_loc_conf_t  *lcf;
 
@@ -193,6 +213,15 @@ ngx_http_weir_catch(ngx_http_request_t *r, ngx_http_weir_visit_t **out)
     if (ngx_http_weir_visit_begin(visit, 0) != NGX_OK) {
         return NGX_ERROR;
     }
+
+    return ngx_http_weir_late(r, visit);
+}
+
+
+static ngx_int_t
+ngx_http_weir_late(ngx_http_request_t *r, ngx_http_weir_visit_t *visit)
+{
+    ngx_uint_t  status;
 
     switch (ngx_http_weir_decide(visit)) {
 
@@ -258,6 +287,10 @@ ngx_http_weir_body_filter(ngx_http_request_t *r, ngx_chain_t *in)
     if (visit == NULL || !visit->replace) {
         /* also parts of the response that subrequests make */
         visit = ngx_http_get_module_ctx(r->main, ngx_http_weir_filter_module);
+
+        if (visit && visit->usage && r == r->main) {
+            ngx_http_weir_usage_feed(visit, in);
+        }
 
         if (visit && visit->pace) {
             ngx_http_weir_pace_steer(r, visit);

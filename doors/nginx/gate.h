@@ -13,8 +13,9 @@
  *   gate.c     decides in PREACCESS, delays      body.c  the beginning of the body, where a limit looks into it
  *   filter.c   decides what never got there; adds headers
  *   headers.c  rate headers on the way out      cors.c  what browsers need to read them
- *   answer.c   the body of a refusal
+ *   answer.c   the body of a refusal      cached.c  a stored answer in its place
  *   settle.c   what became of it: its status, its end      hidden.c  statuses behind an error_page
+ *   usage.c    what its answer's body says of its cost
  *   pace.c     how fast its response goes
  *   vars.c     $weir_status and the others
  *   log.c      refusals, in few lines           hint.c  what else the operator must know
@@ -84,9 +85,18 @@ ngx_http_weir_has(const ngx_http_weir_realm_t *realm)
 }
 
 
+/* What an upstream chooses its peers by (cached.c). */
+typedef struct {
+    ngx_http_upstream_srv_conf_t  *upstream;   /* NULL: it has none */
+    ngx_http_upstream_init_peer_pt init;
+} ngx_http_weir_peer_init_t;
+
+
 typedef struct {
     ngx_http_weir_realm_t        realm;
     ngx_uint_t                   log_level;
+    ngx_http_weir_peer_init_t   *peer_inits;
+    ngx_uint_t                   peer_init_count;
     struct policy                policy;       /* as compiled at configuration */
     unsigned                     wanted:1;     /* "weir on" stands somewhere */
 } ngx_http_weir_main_conf_t;
@@ -171,6 +181,9 @@ typedef struct {
     unsigned                     paged:1;      /* header_only was set to make way for the operator's page */
     unsigned                     responded:1;  /* the flow knows the status */
     unsigned                     paced:1;      /* the flow has been asked how fast */
+    unsigned                     reading:1;    /* its body is being read */
+    unsigned                     asked:1;      /* the flow has been asked whether it wants the answer's body */
+    unsigned                     usage:1;      /* ... and does */
 } ngx_http_weir_visit_t;
 
 
@@ -266,9 +279,15 @@ ngx_int_t ngx_http_weir_gate_init(ngx_conf_t *cf);
 /* From a phase handler: waits `ms`, then runs the phases on from the same handler. What the handler returns. */
 ngx_int_t ngx_http_weir_wait(ngx_http_request_t *r, ngx_msec_t ms);
 
-/* body.c. From the phase handler: reads the body, then runs the phases on from the same handler, with visit->in.has_body. What the handler
+/* body.c. Before it decides: is there a body that can be read? */
+void ngx_http_weir_body_begin(ngx_http_request_t *r, ngx_http_weir_visit_t *visit);
+/* From the phase handler: reads the body, then runs the phases on from the same handler, with visit->in.has_body. What the handler
  * returns. */
 ngx_int_t ngx_http_weir_body_read(ngx_http_request_t *r, ngx_http_weir_visit_t *visit);
+
+/* cached.c. Before any upstream chooses a peer. And: is the answer that is about to be sent one that nginx had stored? */
+ngx_int_t ngx_http_weir_cached_init(ngx_conf_t *cf);
+ngx_uint_t ngx_http_weir_cached_answer(ngx_http_request_t *r);
 
 /* answer.c. The operator's error_page for this status here, or NULL. */
 ngx_http_err_page_t *ngx_http_weir_page(ngx_http_request_t *r, ngx_uint_t status);
@@ -304,6 +323,10 @@ void ngx_http_weir_settle_end(void);           /* the process ends */
 char *ngx_http_weir_hidden_init(ngx_conf_t *cf);
 /* The statuses that led this main request to an error_page, into at most `most` places; how many. */
 ngx_uint_t ngx_http_weir_hidden(ngx_http_request_t *r, unsigned *statuses, ngx_uint_t most);
+
+/* usage.c. Before the header is sent, after ngx_http_weir_responded; and, with visit->usage, each part of the main request's body. */
+void ngx_http_weir_usage_begin(ngx_http_request_t *r, ngx_http_weir_visit_t *visit);
+void ngx_http_weir_usage_feed(ngx_http_weir_visit_t *visit, ngx_chain_t *in);
 
 /* pace.c. Before the header is sent; and, if the visit has a `pace`, before each writing of the body, and at the end. */
 ngx_int_t ngx_http_weir_pace_begin(ngx_http_request_t *r, ngx_http_weir_visit_t *visit);
