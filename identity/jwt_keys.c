@@ -23,7 +23,7 @@ static bool read_set(struct jwt_keys *keys, struct jwks *set, char *why, size_t 
 bool jwt_keys_load(struct jwt_keys *keys, char *why, size_t size)
 {
 	const char *path = keys->file.path;
-	char reason[192] = "";
+	char reason[192] = "", left_out[128] = "";
 	struct jwks set = {0};
 
 	if (!read_set(keys, &set, reason, sizeof reason)) {
@@ -33,10 +33,8 @@ bool jwt_keys_load(struct jwt_keys *keys, char *why, size_t size)
 		return false;
 	}
 	if (set.left_out)
-		snprintf(why, size, "%s: %zu keys; %zu left out: %s", path, set.count, set.left_out,
-			 set.left_out_why);
-	else
-		snprintf(why, size, "%s: %zu key%s", path, set.count, set.count == 1 ? "" : "s");
+		snprintf(left_out, sizeof left_out, ", %zu left out: %s", set.left_out, set.left_out_why);
+	snprintf(why, size, "%s: %zu key%s%s", path, set.count, set.count == 1 ? "" : "s", left_out);
 	jwks_clear(&keys->set);
 	keys->set = set;
 	return true;
