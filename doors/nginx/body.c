@@ -1,11 +1,51 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* body: the beginning of a request's body, for limits that look into it. */
+/*
+ * body: the beginning of a request's body, where a limit looks into it.
+ *
+ * Read by nginx's own means as its mirror module does: into client_body_buffer_size or a temporary file, with its timeouts and
+ * client_max_body_size, and kept (preserve_body), so that whoever comes next finds it read and passes it on as it is. A backend with
+ * proxy_request_buffering off then gets a buffered body, here only.
+ */
 #include "doors/nginx/gate.h"
 
 #include "identity/body.h"
 
 
 static void ngx_http_weir_body_handler(ngx_http_request_t *r);
+static void ngx_http_weir_body_take(ngx_http_request_t *r,
+    ngx_http_weir_visit_t *visit);
+static ssize_t ngx_http_weir_body_part(ngx_buf_t *b, u_char *to, size_t size);
+
+
+/*
+ * What is compressed cannot be looked into: its fields are as if they were not there. Backends that decompress would see others than
+ * the bytes say.
+ */
+
+void
+ngx_http_weir_body_begin(ngx_http_request_t *r, ngx_http_weir_visit_t *visit)
+{
+    struct text           encoding;
+    struct flow_request  *in;
+
+    in = &visit->in;
+
+    if (r->headers_in.content_length_n <= 0 && !r->headers_in.chunked) {
+        in->has_body = 1;
+        in->body_whole = 1;
+        return;
+    }
+
+    if (in->header(in->door, TEXT("content-encoding"), 0, &encoding)
+        && encoding.size != 0
+        && !text_equal_folded(encoding, TEXT("identity")))
+    {
+        in->has_body = 1;
+        return;
+    }
+
+    in->can_read_body = 1;
+}
 
 
 ngx_int_t
@@ -13,13 +53,15 @@ ngx_http_weir_body_read(ngx_http_request_t *r, ngx_http_weir_visit_t *visit)
 {
     ngx_int_t  rc;
 
+    visit->reading = 1;
+
     rc = ngx_http_read_client_request_body(r, ngx_http_weir_body_handler);
 
     if (rc >= NGX_HTTP_SPECIAL_RESPONSE) {
         return rc;
     }
 
-    ngx_http_finalize_request(r, NGX_DONE);
+    ngx_http_finalize_request(r, NGX_DONE);    /* the reading holds its own reference */
 
     return NGX_DONE;
 }
@@ -28,49 +70,89 @@ ngx_http_weir_body_read(ngx_http_request_t *r, ngx_http_weir_visit_t *visit)
 static void
 ngx_http_weir_body_handler(ngx_http_request_t *r)
 {
-    size_t                  n;
-    u_char                 *p, *last;
-    ssize_t                 got;
-    ngx_buf_t              *b;
-    ngx_chain_t            *cl;
     ngx_http_weir_visit_t  *visit;
 
     visit = ngx_http_weir_visit_find(r);
 
-    visit->in.has_body = 1;
-    visit->in.body_whole = 1;
+    visit->reading = 0;
 
-    p = ngx_pnalloc(r->pool, BODY_MAX);
-
-    if (p && r->request_body) {
-        visit->in.body.data = (char *) p;
-        last = p + BODY_MAX;
-
-        for (cl = r->request_body->bufs; cl; cl = cl->next) {
-            b = cl->buf;
-            n = ngx_buf_size(b);
-
-            if (n > (size_t) (last - p)) {
-                n = last - p;
-                visit->in.body_whole = 0;
-            }
-
-            if (b->in_file) {
-                got = ngx_read_file(b->file, p, n, b->file_pos);
-                n = got > 0 ? got : 0;
-
-            } else {
-                ngx_memcpy(p, b->pos, n);
-            }
-
-            p += n;
-        }
-
-        visit->in.body.size = p - (u_char *) visit->in.body.data;
-    }
+    ngx_http_weir_body_take(r, visit);
 
     r->preserve_body = 1;
-    r->write_event_handler = ngx_http_core_run_phases;
 
+    r->write_event_handler = ngx_http_core_run_phases;
     ngx_http_core_run_phases(r);
+}
+
+
+/* The first BODY_MAX bytes, in one piece. What cannot be read is not there: it is not the gate that fails the request. */
+
+static void
+ngx_http_weir_body_take(ngx_http_request_t *r, ngx_http_weir_visit_t *visit)
+{
+    off_t         total;
+    u_char       *data;
+    size_t        size;
+    ssize_t       n;
+    ngx_chain_t  *cl;
+
+    visit->in.has_body = 1;
+
+    if (r->request_body == NULL) {
+        return;
+    }
+
+    total = 0;
+
+    for (cl = r->request_body->bufs; cl; cl = cl->next) {
+        total += ngx_buf_size(cl->buf);
+    }
+
+    if (total == 0) {
+        visit->in.body_whole = 1;
+        return;
+    }
+
+    data = ngx_pnalloc(r->pool, ngx_min(total, BODY_MAX));
+    if (data == NULL) {
+        return;
+    }
+
+    size = 0;
+
+    for (cl = r->request_body->bufs; cl && size < BODY_MAX; cl = cl->next) {
+        n = ngx_http_weir_body_part(cl->buf, &data[size], BODY_MAX - size);
+
+        if (n == NGX_ERROR) {
+            return;
+        }
+
+        size += n;
+    }
+
+    visit->in.body.data = (char *) data;
+    visit->in.body.size = size;
+    visit->in.body_whole = (off_t) size == total;
+}
+
+
+static ssize_t
+ngx_http_weir_body_part(ngx_buf_t *b, u_char *to, size_t size)
+{
+    ssize_t  n;
+
+    size = ngx_min((off_t) size, ngx_buf_size(b));
+
+    if (ngx_buf_in_memory(b)) {
+        ngx_memcpy(to, b->pos, size);
+        return size;
+    }
+
+    if (!b->in_file || size == 0) {
+        return 0;
+    }
+
+    n = ngx_read_file(b->file, to, size, b->file_pos);
+
+    return n == (ssize_t) size ? n : NGX_ERROR;
 }

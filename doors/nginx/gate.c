@@ -67,7 +67,7 @@ ngx_http_weir_handler(ngx_http_request_t *r)
             return NGX_HTTP_INTERNAL_SERVER_ERROR;
         }
 
-        visit->in.can_read_body = 1;
+        ngx_http_weir_body_begin(r, visit);
     }
 
     switch (ngx_http_weir_decide(visit)) {
