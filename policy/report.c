@@ -14,7 +14,8 @@ struct place { /* of a counter in its image */
 };
 struct side {
 	const struct image *image;
-	struct place *places;		  /* sorted by identity */
+	struct place *places; /* of the limits' own counters: sorted by identity */
+	size_t place_count;
 	const struct image_limit **names; /* sorted by name */
 };
 
@@ -41,12 +42,15 @@ static bool side_init(struct side *side, const struct image *image)
 	side->names = calloc(limits + 1, sizeof(const struct image_limit *));
 	if (!side->places || !side->names)
 		return false;
-	for (uint32_t i = 0; i < counters; i++)
-		side->places[i] = (struct place){image_counter_at(image, i)->identity,
-						 image_counter_at(image, i)};
-	for (uint32_t i = 0; i < limits; i++)
-		side->names[i] = image_limit_at(image, i);
-	qsort(side->places, counters, sizeof *side->places, by_identity);
+	for (uint32_t i = 0; i < limits; i++) {
+		const struct image_limit *limit = side->names[i] = image_limit_at(image, i);
+		const struct image_counter *own = image_at(image, limit->counters.offset);
+
+		/* those of plans have the same identities */
+		for (uint32_t k = 0; k < limit->counters.count; k++)
+			side->places[side->place_count++] = (struct place){own[k].identity, &own[k]};
+	}
+	qsort(side->places, side->place_count, sizeof *side->places, by_identity);
 	if (limits > 1)
 		qsort_r(side->names, limits, sizeof(const struct image_limit *), by_name,
 			(void *)(uintptr_t)image);
@@ -59,7 +63,7 @@ static const struct image_counter *find_counter(const struct side *side, uint64_
 
 	if (!side->image)
 		return NULL;
-	found = bsearch(&key, side->places, side->image->counters.count, sizeof key, by_identity);
+	found = bsearch(&key, side->places, side->place_count, sizeof key, by_identity);
 	return found ? found->counter : NULL;
 }
 
@@ -214,6 +218,121 @@ static void tell_fresh(struct teller *t, const struct side *old, const struct im
 			   started + (pace != NULL) == limit->counters.count);
 }
 
+/* ---- what plans make of a limit ---------------------------------------------------------------------- */
+
+static struct text plan_name(const struct image *image, const struct image_variant *variant)
+{
+	const struct image_plan *plans = image_at(image, image->plans.offset);
+
+	return image_text(image, plans[variant->plan].name);
+}
+
+/* NULL: that plan has the limit's own numbers. */
+static const struct image_variant *find_variant(const struct image *image, const struct image_limit *limit,
+						struct text plan)
+{
+	const struct image_variant *variants = image_at(image, limit->variants.offset);
+
+	for (uint32_t i = 0; i < limit->variants.count; i++)
+		if (text_equal(plan_name(image, &variants[i]), plan))
+			return &variants[i];
+	return NULL;
+}
+
+/* The counters that hold for a plan. */
+static struct image_span span_of(const struct image_limit *limit, const struct image_variant *variant)
+{
+	return variant ? variant->counters : limit->counters;
+}
+
+static const struct image_counter *counter_of(const struct image *image, struct image_span span,
+					      uint64_t identity)
+{
+	const struct image_counter *counters = image_at(image, span.offset);
+
+	for (uint32_t i = 0; i < span.count; i++)
+		if (counters[i].identity == identity)
+			return &counters[i];
+	return NULL;
+}
+
+/* "1000 per hour and 20 per second", "unlimited", "never". */
+static void speak_plan(const struct image *image, const struct image_limit *limit,
+		       const struct image_variant *variant, char out[2 * SPOKEN_MAX])
+{
+	const struct image_counter *counters = image_at(image, span_of(limit, variant).offset);
+	char words[SPOKEN_MAX];
+	size_t used = 0;
+
+	out[0] = 0;
+	if (variant && variant->how != IMAGE_VARIANT_NUMBERS) {
+		snprintf(out, 2 * SPOKEN_MAX, "%s",
+			 variant->how == IMAGE_VARIANT_NEVER ? "never" : "unlimited");
+		return;
+	}
+	for (uint32_t i = 0; i < span_of(limit, variant).count && used < 2 * SPOKEN_MAX; i++) {
+		if (counters[i].what == IMAGE_NEW_KEYS || counters[i].what == IMAGE_USAGE)
+			continue;
+		spoken_counter(image, &counters[i], words);
+		used += (size_t)snprintf(out + used, 2 * SPOKEN_MAX - used, "%s%s", used ? " and " : "",
+					 words);
+	}
+}
+
+/* A plan's numbers that changed. Its counters go on, but where it is counted apart from others, or no longer. */
+static void tell_plan(struct teller *t, const struct image *old, const struct image_limit *before,
+		      const struct image *image, const struct image_limit *limit, struct text plan)
+{
+	const struct image_variant *was = find_variant(old, before, plan),
+				   *is = find_variant(image, limit, plan);
+	const struct image_counter *counters = image_at(image, span_of(limit, is).offset);
+	struct text name = image_text(image, limit->name);
+	char from[2 * SPOKEN_MAX], to[2 * SPOKEN_MAX];
+	bool apart = before->plan_in_key != limit->plan_in_key, anew = apart, carried = false;
+
+	for (uint32_t i = 0; i < span_of(limit, is).count; i++) {
+		const struct image_counter *former = counter_of(old, span_of(before, was),
+								counters[i].identity);
+
+		if (counters[i].what == IMAGE_BANDWIDTH)
+			continue;
+		if (former && memcmp(&former->numbers, &counters[i].numbers, sizeof former->numbers) != 0) {
+			anew |= begins_anew(&former->numbers, &counters[i].numbers);
+			t->report->converted += is != NULL;
+			carried = true;
+		}
+		t->report->started += is && (!former || apart);
+	}
+	speak_plan(old, before, was, from);
+	speak_plan(image, limit, is, to);
+	if (strcmp(from, to) == 0 && !apart)
+		return;
+	tell(t, anew, "%s '%.*s', plan '%.*s': %s%s%s%s", t->noun, SHOW(name), SHOW(plan), from,
+	     strcmp(from, to) == 0 ? "" : " -> ", strcmp(from, to) == 0 ? "" : to,
+	     anew      ? ": its counters begin anew"
+	     : carried ? ", counters carried over"
+		       : "");
+}
+
+static void tell_plans(struct teller *t, const struct side *old, const struct image *image,
+		       const struct image_limit *limit)
+{
+	const struct image_limit *before = find_limit(old, image_text(image, limit->name));
+	const struct image_variant *fresh = image_at(image, limit->variants.offset), *former;
+
+	if (!before || before->key_identity != limit->key_identity) /* told of the whole limit */
+		return;
+	former = image_at(old->image, before->variants.offset);
+	for (uint32_t i = 0; i < limit->variants.count; i++)
+		tell_plan(t, old->image, before, image, limit, plan_name(image, &fresh[i]));
+	for (uint32_t i = 0; i < before->variants.count; i++) {
+		struct text plan = plan_name(old->image, &former[i]);
+
+		if (!find_variant(image, limit, plan))
+			tell_plan(t, old->image, before, image, limit, plan);
+	}
+}
+
 static void tell_dropped(struct teller *t, const struct side *old, const struct side *fresh)
 {
 	for (uint32_t i = 0; i < old->image->limits.count; i++) {
@@ -240,6 +359,8 @@ static void tell_all(struct teller *t, const struct side *before, const struct s
 	t->report->converted = t->report->started = t->report->dropped = 0;
 	for (uint32_t i = 0; i < after->image->limits.count; i++)
 		tell_fresh(t, before, after->image, image_limit_at(after->image, i));
+	for (uint32_t i = 0; before->image && i < after->image->limits.count; i++)
+		tell_plans(t, before, after->image, image_limit_at(after->image, i));
 	if (before->image)
 		tell_dropped(t, before, after);
 }
