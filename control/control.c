@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "control/keep.h"
+#include "control/keys_follow.h"
 #include "control/lastgood.h"
 #include "control/owner.h"
 #include "control/single.h"
@@ -28,10 +29,11 @@ struct control {
 	int lock;
 	struct watch *watch;
 	struct table *table;
-	struct keep *keep;   /* NULL: the table is not written down */
-	struct policy good;  /* the last policy without errors; good.image NULL: none yet */
-	uint64_t generation; /* of the image that we know to be published */
-	uint64_t read_ms;    /* when the policy was last read */
+	struct keys_follow keys; /* the ring of the policy's API keys */
+	struct keep *keep;	 /* NULL: the table is not written down */
+	struct policy good;	 /* the last policy without errors; good.image NULL: none yet */
+	uint64_t generation;	 /* of the image that we know to be published */
+	uint64_t read_ms;	 /* when the policy was last read */
 	uint64_t first_ms, due_ms,
 		poll_ms;   /* an edit's first sign, when to read it, when to look by stat; 0: none */
 	char *said;	   /* the findings as last reported */
@@ -275,6 +277,19 @@ static bool wait_for_file(struct control *control, uint64_t now_ms)
 	return true;
 }
 
+/* The ring beside the database of keys that the policy names. */
+static void follow_keys(struct control *control)
+{
+	char database[PLACE_MAX];
+	if (!control->good.image)
+		return;
+	struct text path = image_text(control->good.image, control->good.image->clients.keys_database);
+	if (path.size >= sizeof database)
+		return;
+	snprintf(database, sizeof database, "%.*s", (int)path.size, path.size ? path.data : "");
+	keys_follow(&control->keys, database, say_keep, control);
+}
+
 /* A table whose limits somebody else publishes: nginx its own zones. */
 static void only_keep(struct control *control, uint64_t now_ms)
 {
@@ -305,6 +320,7 @@ void control_work(struct control *control, uint64_t now_ms)
 	if (now_ms >= control->poll_ms) {
 		control->poll_ms = now_ms + PATIENCE_MS;
 		have_table(control);
+		follow_keys(control);
 		control->forced |= control->begun && now_ms - control->read_ms >= REFRESH_MS;
 		if (!control->due_ms &&
 		    (control->forced || (control->begun && watch_changed(control->watch)))) {
