@@ -86,6 +86,8 @@ static struct image_span put_counters(struct compiler *c, const struct model_lim
 					   : limit->name;
 		struct text parts[] = {text_of(c->name_space), limit->was.size ? limit->was : limit->name,
 				       unit, limit->key_text};
+		struct image_span days = builder_span(&c->builder, rate->by_day ? ALGO_BILLING_DAYS : 0,
+						      sizeof(uint32_t));
 		struct image_counter counter = {
 			.identity = compile_identity(&c->arena, parts, sizeof parts / sizeof *parts),
 			.row = TABLE_ROW_NONE,
@@ -110,9 +112,12 @@ static struct image_span put_counters(struct compiler *c, const struct model_lim
 			.new_bits6 = rate->new_bits6,
 			.seen = rate->seen,
 			.soft = rate->soft,
+			.day_rows = days,
 		};
 
 		((struct image_counter *)builder_at(&c->builder, span.offset))[i] = counter;
+		for (uint32_t day = 0; day < days.count; day++)
+			((uint32_t *)builder_at(&c->builder, days.offset))[day] = TABLE_ROW_NONE;
 	}
 	c->next_counter += span.count;
 	return span;

@@ -64,35 +64,18 @@ enum weir_error publish_read(struct table *table, struct policy_image **out, cha
 	return error;
 }
 
-/* The row of the counter's queue is still its. */
-static bool queue_row_stands(struct table *table, const struct image_counter *counter)
+static bool row_stands(const struct publish_row *row, void *table)
 {
-	const struct ledger_row *row;
-	struct algo_numbers numbers;
-	uint64_t identity;
+	const struct ledger_row *there = ledger_row(table, *row->row);
 
-	if (!publish_queue(counter, &identity, &numbers))
-		return true;
-	row = ledger_row(table, counter->queue_row);
-	return row && row->identity == identity && memcmp(&row->numbers, &numbers, sizeof row->numbers) == 0;
+	return there && there->identity == row->identity && there->plan == row->plan &&
+	       there->flags == row->flags && (!row->stat || there->stat == *row->stat) &&
+	       memcmp(&there->numbers, &row->numbers, sizeof there->numbers) == 0;
 }
 
 bool publish_rows_stand(struct table *table, const struct image *image)
 {
-	for (uint32_t i = 0; i < image->counters.count; i++) {
-		const struct image_counter *counter = image_counter_at(image, i);
-		const struct ledger_row *row;
-
-		if (counter->what == IMAGE_BANDWIDTH) /* counts nothing */
-			continue;
-		row = ledger_row(table, counter->row);
-		if (!row || row->identity != counter->identity || row->stat != counter->stat ||
-		    row->flags != publish_flags(image_limit_at(image, counter->limit)) ||
-		    memcmp(&row->numbers, &counter->numbers, sizeof row->numbers) != 0 ||
-		    !queue_row_stands(table, counter))
-			return false;
-	}
-	return true;
+	return publish_rows_each((struct image *)(uintptr_t)image, row_stands, table);
 }
 
 enum weir_error policy_current(struct table *table, struct policy_image **out, char *why, size_t size)

@@ -113,7 +113,7 @@ static bool check_what(const struct image_counter *counter)
 	switch (counter->what) {
 	case IMAGE_RATE:
 		return calm && free && counter->numbers.kind != ALGO_CONCURRENT &&
-		       algo_valid(&counter->numbers);
+		       counter->numbers.kind != ALGO_BAN && algo_valid(&counter->numbers);
 	case IMAGE_CONCURRENT:
 		return free && counter->numbers.kind == ALGO_CONCURRENT && algo_valid(&counter->numbers) &&
 		       counter->queue <= ALGO_LOG_MAX && counter->wait_ns <= IMAGE_WAIT_MAX &&
@@ -129,7 +129,10 @@ static bool check_what(const struct image_counter *counter)
 		       counter->bytes_per_s <= IMAGE_TOTAL_MAX;
 	case IMAGE_NEW_KEYS:
 	case IMAGE_USAGE:
-		return calm && free && algo_valid(&counter->numbers);
+		return calm && free &&
+		       (counter->numbers.kind == ALGO_TOKEN_BUCKET ||
+			counter->numbers.kind == ALGO_FIXED_WINDOW) &&
+		       algo_valid(&counter->numbers);
 	default:
 		return false;
 	}
@@ -154,7 +157,7 @@ static bool check_counters(struct sound *r, uint32_t number)
 	for (uint32_t i = 0; i < count; i++)
 		if (counters[i].limit != number || !check_what(&counters[i]) ||
 		    !sound_shown(r, counters[i].name) || !sound_shown(r, counters[i].zone) ||
-		    !sound_shown(r, counters[i].written) ||
+		    !sound_shown(r, counters[i].written) || !sound_counter_words(r, &counters[i]) ||
 		    counters[i].asker > (IMAGE_ASKER_RATE | IMAGE_ASKER_BURST))
 			return sound_refuse(r, "a counter is damaged");
 	return true;
@@ -196,7 +199,7 @@ static bool check_limit(struct sound *r, uint32_t number)
 	    !sound_who(r, limit->who) || limit->plan_in_key > 1 || limit->count > IMAGE_COUNT_SUCCESSES ||
 	    limit->on_full > TABLE_DENY || limit->quota > 8)
 		return sound_refuse(r, "a limit is damaged");
-	if (!check_failures(r, limit))
+	if (!check_failures(r, limit) || !sound_words(r, limit, number))
 		return false;
 	for (uint32_t i = 0; i < limit->key.count; i++)
 		if (key[i].kind > IMAGE_KEY_BODY || key[i].bits4 > 32 || key[i].bits6 > 128 ||

@@ -25,6 +25,15 @@ static struct image *copy_of(const struct image *image)
 	return copy;
 }
 
+static bool clear_row(const struct publish_row *row, void *context)
+{
+	(void)context;
+	*row->row = TABLE_ROW_NONE;
+	if (row->stat)
+		*row->stat = 0;
+	return true;
+}
+
 /* What publication and the moment of compiling put into an image, and nothing else. */
 static void clear_publication(struct image *image)
 {
@@ -33,10 +42,9 @@ static void clear_publication(struct image *image)
 
 	image->checksum = image->generation = 0;
 	image->compiled_at = 0;
-	for (uint32_t i = 0; i < image->counters.count; i++) {
-		counters[i].row = counters[i].queue_row = TABLE_ROW_NONE;
-		counters[i].stat = 0;
-	}
+	for (uint32_t i = 0; i < image->counters.count; i++)
+		counters[i].stat = 0; /* of those without a row, too */
+	publish_rows_each(image, clear_row, NULL);
 }
 
 /* The same policy: equal in every byte that publication does not set. */
@@ -59,46 +67,56 @@ static bool same_policy(const struct image *a, const struct image *b)
 	return same;
 }
 
-static enum weir_error assign_rows(struct table *table, struct image *image, const struct why *why)
+struct assigning {
+	struct table *table;
+	uint32_t generation;
+	const struct why *why;
+	bool *known; /* by counter: does the ledger know it from before? */
+	enum weir_error error;
+};
+
+static bool assign_row(const struct publish_row *row, void *context)
 {
+	struct assigning *a = context;
+	const struct ledger_row *there;
+	char name[LEDGER_NAME_MAX];
+
+	snprintf(name, sizeof name, "%.*s",
+		 (int)(row->name.size < sizeof name ? row->name.size : sizeof name), row->name.data);
+	if (row->main)
+		a->known[row->counter] = ledger_knows(a->table, row->identity, row->plan);
+	a->error = ledger_row_for(a->table, row->identity, row->plan, &row->numbers, row->flags, name,
+				  a->generation, row->row);
+	if (a->error != WEIR_OK) {
+		why_error(a->why, a->error, "%s: no ledger row for limit '%s': %s", table_path(a->table),
+			  name, weir_error_sentence(a->error));
+		return false;
+	}
+	there = ledger_row(a->table, *row->row);
+	if (there && row->stat)
+		*row->stat = there->stat;
+	if (!there)
+		a->error = why_error(a->why, WEIR_DAMAGED, "%s: the ledger lost the row of limit '%s'",
+				     table_path(a->table), name);
+	return there != NULL;
+}
+
+static enum weir_error assign_rows(struct table *table, struct image *image, bool *known,
+				   const struct why *why)
+{
+	struct assigning a = {table, (uint32_t)image->generation, why, known, WEIR_OK};
 	struct image_counter *counters = (struct image_counter *)(void *)((char *)image +
 									  image->counters.offset);
 
-	for (uint32_t i = 0; i < image->counters.count; i++) {
-		const struct image_limit *limit = image_limit_at(image, counters[i].limit);
-		struct text text = image_text(image, limit->name);
-		const struct ledger_row *row;
-		char name[LEDGER_NAME_MAX];
-		enum weir_error error;
-		struct algo_numbers numbers;
-		uint64_t queue;
-
-		if (counters[i].what == IMAGE_BANDWIDTH) { /* counts nothing; told where its limit is */
+	if (!publish_rows_each(image, assign_row, &a))
+		return a.error != WEIR_OK
+			       ? a.error
+			       : why_error(why, WEIR_BAD_IMAGE, "a counter has no numbers for a billing day");
+	for (uint32_t i = 0; i < image->counters.count; i++) /* it counts nothing; told where its limit is */
+		if (counters[i].what == IMAGE_BANDWIDTH)
 			counters[i].stat = i > 0 && counters[i - 1].limit == counters[i].limit
 						   ? counters[i - 1].stat
 						   : 0;
-			continue;
-		}
-		snprintf(name, sizeof name, "%.*s", (int)(text.size < sizeof name ? text.size : sizeof name),
-			 text.data);
-		error = ledger_row_for(table, counters[i].identity, 0, &counters[i].numbers,
-				       publish_flags(limit), name, (uint32_t)image->generation,
-				       &counters[i].row);
-		if (error != WEIR_OK)
-			return why_error(why, error, "%s: no ledger row for limit '%s': %s",
-					 table_path(table), name, weir_error_sentence(error));
-		row = ledger_row(table, counters[i].row);
-		if (!row)
-			return why_error(why, WEIR_DAMAGED, "%s: the ledger lost the row of limit '%s'",
-					 table_path(table), name);
-		counters[i].stat = row->stat;
-		if (publish_queue(&counters[i], &queue, &numbers))
-			error = ledger_row_for(table, queue, 0, &numbers, publish_flags(limit), name,
-					       (uint32_t)image->generation, &counters[i].queue_row);
-		if (error != WEIR_OK)
-			return why_error(why, error, "%s: no ledger row for the queue of limit '%s': %s",
-					 table_path(table), name, weir_error_sentence(error));
-	}
 	return WEIR_OK;
 }
 
@@ -149,10 +167,8 @@ static enum weir_error publish(struct table *table, const struct image *image, c
 		free(known);
 		return why_error(why, WEIR_NO_MEMORY, "out of memory");
 	}
-	for (uint32_t i = 0; i < image->counters.count; i++)
-		known[i] = ledger_knows(table, image_counter_at(image, i)->identity, 0);
 	copy->generation = last + 1;
-	error = assign_rows(table, copy, why);
+	error = assign_rows(table, copy, known, why);
 	if (error == WEIR_OK) {
 		copy->checksum = image_checksum(copy);
 		error = table_beside_replace(table, BESIDE_POLICY, copy, copy->size, why);

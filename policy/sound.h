@@ -37,4 +37,9 @@ bool sound_variants(struct sound *r, const struct image_limit *limit, uint32_t *
 /* In order, none touching another. */
 bool sound_networks(struct sound *r, struct image_span span);
 
+/* What image_limit says beside match, key and numbers; `number` is its index. */
+bool sound_words(struct sound *r, const struct image_limit *limit, uint32_t number);
+/* The same of a counter. */
+bool sound_counter_words(struct sound *r, const struct image_counter *counter);
+
 #endif
