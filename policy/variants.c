@@ -62,6 +62,36 @@ static bool read_numbers(struct load *load, const struct node *value, const stru
 	return load->diag.errors == errors && scratch.rate_count > 0;
 }
 
+/* A client that changes plan brings what it has used, and a log's admissions cannot be made into anything else, nor
+ * anything else into admissions (ledger.h): all rates are logs then, or none is. */
+static void check_logs(struct load *load, const struct model_limit *limit)
+{
+	int log = -1;
+
+	for (size_t set = 0; set <= limit->variant_count; set++) {
+		const struct model_variant *variant = set ? &limit->variants[set - 1] : NULL;
+		const struct model_rate *rates = variant ? variant->rates : limit->rates;
+		size_t count = variant ? variant->rate_count : limit->rate_count;
+
+		for (size_t i = 0; i < count; i++) {
+			int is = rates[i].numbers.kind == ALGO_SLIDING_LOG;
+
+			if (rates[i].what != IMAGE_RATE)
+				continue;
+			if (log < 0)
+				log = is;
+			if (log == is)
+				continue;
+			diag_error(load, rates[i].mark,
+				   "a client that changes plan would lose what it has used: either all "
+				   "numbers of "
+				   "limit '%.*s' are a sliding-log, or none",
+				   SHOW(limit->name));
+			return;
+		}
+	}
+}
+
 static bool read_variant(struct load *load, const struct node *value, const struct node *section,
 			 const struct model_limit *limit, struct model_variant *out)
 {
@@ -111,4 +141,6 @@ void variants_read(struct load *load, const struct node *section, struct model_l
 		limit->variants[limit->variant_count++].plan = (uint32_t)plan;
 	}
 	limit->plan_in_key = limit->variant_count > 0 && shared_by_plans(limit);
+	if (limit->variant_count && !limit->plan_in_key)
+		check_logs(load, limit);
 }
