@@ -147,7 +147,7 @@ static void test_tries(void)
 	static char text[32768];
 	char folder[] = "/tmp/weir-test-XXXXXX", path[64], *token, *named;
 	struct jwt_rules rules = {.algorithms = IMAGE_JWT_EDDSA | IMAGE_JWT_ES256, .jwks_file = path};
-	struct maker_key one[10];
+	struct maker_key one[9];
 	struct jwt *jwt;
 
 	maker_must(mkdtemp(folder) != NULL);
@@ -179,6 +179,8 @@ static void test_tries(void)
 		free(token), free(named);
 	}
 	jwt_free(&jwt);
+	for (unsigned i = 0; i < 9; i++)
+		EVP_PKEY_free(one[i].pkey);
 	unlink(path);
 	rmdir(folder);
 }
