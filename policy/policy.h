@@ -39,6 +39,8 @@ struct policy_options {
 	const char *text;	/* if set: the text itself; path is only its name */
 	const char *name_space; /* part of every counter's identity; "policy" by default */
 	const char *to;		/* `weir run --to`: the backend, instead of the file's */
+	const char *instead_of,
+		*instead; /* a file, as policy.files names it, and the text to read in its place; NULL: none */
 	int64_t wall; /* seconds since 1970: judges `until`, reads zones from then on, becomes compiled_at; 0: now */
 };
 /* Never fails but by findings (an unreadable file is one). */

@@ -130,6 +130,11 @@ struct source *source_read(struct load *load, const char *name, struct text text
 	if (!mark.file)
 		mark = (struct model_mark){source->name, 1, 1, 1};
 
+	const struct policy_options *options = load->options;
+	if (!text.data && options && options->instead && strcmp(name, options->instead_of) == 0) {
+		load_watch_file(load, source->name);
+		text = text_of(options->instead);
+	}
 	if (text.data) {
 		if (text.size > SOURCE_FILE_MAX)
 			why = "it is larger than 4096 KiB";

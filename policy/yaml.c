@@ -17,6 +17,7 @@ struct yaml {
 	struct fy_parser *parser;
 	struct fy_event *event;
 	struct model_mark last; /* where the previous event ended: the place of a value that is not there */
+	size_t ended;		/* the byte at which the last scalar or bracket ended */
 	bool failed;
 };
 
@@ -51,6 +52,48 @@ static struct model_mark mark_of(struct yaml *yaml)
 		yaml->last.width = 1;
 	}
 	return mark;
+}
+
+/* Where the event begins and ends; one that is not there is where the last one ended. */
+static void span_of(struct yaml *yaml, struct node *node)
+{
+	const struct fy_mark *start = fy_event_start_mark(yaml->event), *end = fy_event_end_mark(yaml->event);
+
+	node->from = node->to = yaml->ended;
+	if (start && end && start->input_pos <= end->input_pos && end->input_pos <= yaml->source->text.size) {
+		node->from = start->input_pos;
+		node->to = end->input_pos;
+	}
+	yaml->ended = node->to;
+}
+
+/* What libfyaml calls a quoted scalar is what stands between its quotes. */
+static void span_quotes(struct yaml *yaml, struct node *node)
+{
+	struct text text = yaml->source->text;
+
+	if (!node->quoted || node->from == 0 || node->to >= text.size)
+		return;
+	char quote = text.data[node->to];
+	if ((quote == '"' || quote == '\'') && text.data[node->from - 1] == quote) {
+		node->from--;
+		yaml->ended = ++node->to;
+	}
+}
+
+/* The closing bracket; of a block, which has none, the end of what stands in it. */
+static void span_end(struct yaml *yaml, struct node *node)
+{
+	const char *text = yaml->source->text.data;
+
+	node->flow = node->from < node->to && (text[node->from] == '{' || text[node->from] == '[');
+	if (node->flow) {
+		struct node closing = {0};
+		span_of(yaml, &closing);
+		node->to = closing.to;
+	} else {
+		node->to = yaml->ended > node->to ? yaml->ended : node->to;
+	}
 }
 
 static struct model_mark mark_of_token(struct yaml *yaml, struct fy_token *token)
@@ -93,7 +136,9 @@ static void read_scalar(struct yaml *yaml, struct node *node, bool key)
 	size_t size = 0;
 
 	node->mark = mark_of(yaml);
+	span_of(yaml, node);
 	node->quoted = style != FYSS_PLAIN;
+	span_quotes(yaml, node);
 	if (style == FYSS_SINGLE_QUOTED) {
 		const struct fy_mark *start = fy_event_start_mark(yaml->event);
 		const struct fy_mark *end = fy_event_end_mark(yaml->event);
@@ -196,14 +241,20 @@ static void read_node(struct yaml *yaml, struct node *node, unsigned depth)
 	case FYET_SEQUENCE_START:
 		node->kind = NODE_LIST;
 		node->mark = mark_of(yaml);
+		span_of(yaml, node);
 		if (!yaml->failed)
 			read_list(yaml, node, depth);
+		if (!yaml->failed)
+			span_end(yaml, node);
 		break;
 	case FYET_MAPPING_START:
 		node->kind = NODE_MAP;
 		node->mark = mark_of(yaml);
+		span_of(yaml, node);
 		if (!yaml->failed)
 			read_map(yaml, node, depth);
+		if (!yaml->failed)
+			span_end(yaml, node);
 		break;
 	default:
 		refuse(yaml, mark_of(yaml), "this cannot be read as YAML");

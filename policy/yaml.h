@@ -30,6 +30,9 @@ struct node {
 	bool verbatim;		/* the text stands letter for letter in one line */
 	struct model_mark mark; /* of the text; of the bracket or the first word */
 	struct text text;	/* NODE_SCALAR */
+	size_t from,
+		to; /* bytes of the source, quotes and brackets included; a block ends with its last value */
+	bool flow;  /* NODE_LIST, NODE_MAP: in brackets */
 	union {
 		struct node *items; /* NODE_LIST */
 		struct pair *pairs; /* NODE_MAP */
