@@ -49,9 +49,9 @@ static const struct {
 	 " key: ip\n",
 	 "a", PROMOTE_CANDIDATE, "limits:\n  a:\n    rate: 6/s\n    over:\n      allow: 20%\n    key: ip\n"},
 	{"brackets over several lines",
-	 "limits:\n  a: {\n    rate: 1/s, # one\n    candidate: {\n      rate: 6/s\n    }, # try\n    key: "
-	 "ip\n  }\n",
-	 "a", PROMOTE_CANDIDATE, "limits:\n  a: {\n    rate: 6/s, # one\n    key: ip\n    }\n"},
+	 "limits:\n  a: {rate: 1/s, # one\n      candidate: {rate: 6/s,\n        burst: 9}, # try\n      "
+	 "key: ip}\n",
+	 "a", PROMOTE_CANDIDATE, "limits:\n  a: {rate: 6/s, # one\n      burst: 9, # try\n      key: ip}\n"},
 	{"CR LF", "limits:\r\n  a:\r\n    rate: 1/s\r\n    candidate:\r\n      rate: 6/s\r\n    key: ip\r\n",
 	 "a", PROMOTE_CANDIDATE, "limits:\r\n  a:\r\n    rate: 6/s\r\n    key: ip\r\n"},
 	{"another limit's candidate is not touched",
