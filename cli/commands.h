@@ -11,6 +11,10 @@
 	X(explain, "walk one request through the policy, station by station")                                \
 	X(show, "what was allowed and refused, to whom, under which policy")                                 \
 	X(reset, "forget counters: everybody's, a limit's, or one client's")                                 \
+	X(ban, "refuse a client for a while")                                                                \
+	X(unban, "lift a ban")                                                                               \
+	X(bans, "who is banned, by whom, until when and why")                                                \
+	X(grant, "give a client more than its limit allows, until a date")                                   \
 	X(keys, "API keys: add, list, show, set, rotate, revoke, import, export")                            \
 	X(publish, "check a policy file and make it the one in force")                                       \
 	X(control, "watch a policy file and publish every edit")                                             \

@@ -32,4 +32,9 @@ enum table_charge table_spend(struct table *table, const struct table_key *key, 
 uint64_t table_bans_until(const struct table *table);
 uint64_t table_grants_until(const struct table *table);
 
+/* Calls `each` with the identity of the row and the end of every ban that holds at `now`, whosever it is; looks at every slot.
+ * Returns how many. In a table that has been enlarged some are there twice until they end (table/DESIGN.md). */
+uint64_t table_bans_each(struct table *table, uint64_t now,
+			 void (*each)(void *context, uint64_t identity, uint64_t until), void *context);
+
 #endif
