@@ -43,7 +43,7 @@ static void say_variant(struct spoken *s, const struct image *image, const struc
 	const struct image_counter *counters = image_at(image, variant->counters.offset);
 
 	if (variant->how == IMAGE_VARIANT_UNLIMITED)
-		spoken_add(s, "unlimited");
+		spoken_add(s, limit->candidate ? "not judged" : "unlimited");
 	else if (variant->how == IMAGE_VARIANT_NEVER)
 		spoken_add(s, "every request is refused");
 	for (uint32_t i = 0; i < variant->counters.count; i++) {

@@ -52,6 +52,7 @@ static void limit_candidate(struct load *load, const struct node *node, const st
 	if (!candidate_read(load, node, section, base, out))
 		return;
 	out->candidate = 1 + (uint32_t)(base - model->limits);
+	variants_spare(load, base, out);
 	model->limit_count++;
 }
 

@@ -36,6 +36,7 @@ static void warn_numbers(struct numbers *n, const struct model_rate *rate)
 static void read_rate(struct load *load, const struct node *item, void *context)
 {
 	struct numbers *n = context;
+	struct model_mark mark = numbers_inherited(n, n->rate) ? n->limit->mark : item->mark;
 	struct model_limit *limit = n->limit;
 	struct text text;
 	struct rate rate;
@@ -45,17 +46,17 @@ static void read_rate(struct load *load, const struct node *item, void *context)
 		return;
 	bool distinct = distinct_read(n, item, &text);
 	if (!rate_parse(&load->arena, text, &rate, why, sizeof why)) {
-		diag_error(load, item->mark, "%s", why);
+		diag_error(load, mark, "%s", why);
 		return;
 	}
 	for (size_t i = 0; i < limit->rate_count; i++)
 		if (text_equal(limit->rates[i].unit, rate.name)) {
-			diag_error(load, item->mark, "two rates per %.*s; the smaller one is enough",
+			diag_error(load, mark, "two rates per %.*s; the smaller one is enough",
 				   SHOW(rate.name));
 			return;
 		}
 	if (limit->rate_count == RATES_MAX) {
-		diag_error(load, item->mark, "a limit has at most %d rates", RATES_MAX);
+		diag_error(load, mark, "a limit has at most %d rates", RATES_MAX);
 		return;
 	}
 	enum algo_kind kind = n->kind			     ? (enum algo_kind)n->kind
@@ -63,10 +64,9 @@ static void read_rate(struct load *load, const struct node *item, void *context)
 							     : ALGO_FIXED_WINDOW;
 	struct model_rate *out = &limit->rates[limit->rate_count];
 	*out = (struct model_rate){
-		.mark = item->mark, .count = rate.count, .period_ns = rate.period_ns, .unit = rate.name};
+		.mark = mark, .count = rate.count, .period_ns = rate.period_ns, .unit = rate.name};
 	n->kinds[kind] = true;
-	if (numbers_build(n, &rate, kind, item->mark, out) &&
-	    (!distinct || distinct_build(n, &rate, item->mark, out))) {
+	if (numbers_build(n, &rate, kind, mark, out) && (!distinct || distinct_build(n, &rate, mark, out))) {
 		limit->rate_count++;
 		warn_numbers(n, out);
 	}

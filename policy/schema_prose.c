@@ -270,6 +270,8 @@ const char schema_prose_end[] =
 	"one\n"
 	"limit, `unlimited` means that limit, whatever it is.\n"
 	"\n"
+	"A `candidate` is beside the limit's own numbers, and judges nobody who has those of a plan.\n"
+	"\n"
 	"`for` in a limit, or in a match, says for whom it is: `anonymous`, `identified`, `plan NAME`.\n"
 	"\n"
 	"## Several limits\n"

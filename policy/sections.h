@@ -47,6 +47,8 @@ void plans_check(struct load *load);
 bool plan_read(struct load *load, struct text name, struct model_mark mark, uint32_t *out);
 /* variants and plan_in_key of a limit whose own numbers are known and good; `section` is the limit's. */
 void variants_read(struct load *load, const struct node *section, struct model_limit *limit);
+/* Of a candidate: plans that have numbers of their own for `base` are not judged by it. */
+void variants_spare(struct load *load, const struct model_limit *base, struct model_limit *out);
 
 /* clients.api_keys, jwt, session and plan, each if it is said. */
 void api_keys_read(struct load *load, const struct node *node);

@@ -56,7 +56,14 @@ static bool read_numbers(struct load *load, const struct node *value, const stru
 	scratch.mark = value->mark;
 	scratch.rates = NULL;
 	scratch.rate_count = 0;
+	scratch.costs.mark = value->mark; /* what does not go with these numbers is said here */
 	numbers_read(load, &numbers, section, true, &scratch);
+	if (load->diag.errors == errors) {
+		if (scratch.count != IMAGE_COUNT_ALL)
+			failures_check(load, value, &scratch);
+		cost_check(load, &scratch);
+		distinct_check(load, &scratch);
+	}
 	out->rates = scratch.rates;
 	out->rate_count = scratch.rate_count;
 	return load->diag.errors == errors && scratch.rate_count > 0;
@@ -109,6 +116,17 @@ static bool read_variant(struct load *load, const struct node *value, const stru
 	else if (value->kind != NODE_BROKEN)
 		return read_numbers(load, value, section, limit, out);
 	return out->how != IMAGE_VARIANT_NUMBERS;
+}
+
+void variants_spare(struct load *load, const struct model_limit *base, struct model_limit *out)
+{
+	out->variants = arena_alloc(&load->arena, (base->variant_count + 1) * sizeof *out->variants);
+	for (size_t i = 0; i < base->variant_count; i++)
+		out->variants[i] = (struct model_variant){.mark = base->variants[i].mark,
+							  .plan = base->variants[i].plan,
+							  .how = IMAGE_VARIANT_UNLIMITED};
+	out->variant_count = base->variant_count;
+	out->plan_in_key = base->plan_in_key;
 }
 
 void variants_read(struct load *load, const struct node *section, struct model_limit *limit)

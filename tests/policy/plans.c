@@ -322,6 +322,15 @@ static void check_aloud(void)
 	       "not known has guest\n",
 	       "plans and clients are read aloud");
 	free(aloud);
+
+	image = load("clients: {api_keys: {}}\nplans: {p: {a: 90/min}, q: {}}\n"
+		     "limits: {a: {match: POST /a, rate: 20/min, candidate: 5/min}}\n");
+	char said[256];
+	dump(image, image_limit_at(image, 1), said, sizeof said);
+	is_str(said, "key; p: unlimited", "a candidate judges nobody who has numbers of a plan");
+	aloud = policy_read_aloud(image);
+	ok(aloud && strstr(aloud, "refused\n  for plan p: not judged\n"), "which is said");
+	free(aloud);
 }
 
 int main(void)
