@@ -4,8 +4,6 @@
 
 #include <stdlib.h>
 
-#include "policy/worst_case.h"
-
 static struct text plan_name(const struct image *image, uint32_t plan)
 {
 	const struct image_plan *plans = image_at(image, image->plans.offset);
@@ -48,7 +46,7 @@ static void say_variant(struct spoken *s, const struct image *image, const struc
 		spoken_add(s, "every request is refused");
 	for (uint32_t i = 0; i < variant->counters.count; i++) {
 		spoken_add(s, "%s", i ? "; and " : "");
-		worst_case_say(s, image, &counters[i], limit->cost);
+		aloud_counter(s, image, limit, &counters[i]);
 	}
 }
 

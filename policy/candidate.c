@@ -71,7 +71,7 @@ bool candidate_read(struct load *load, const struct node *node, const struct nod
 		mode_read(load, mode, &out->mode, &out->percent);
 	if (load->diag.errors != errors)
 		return false;
-	if (numbers.count == (mode ? 1u : 0u)) {
+	if (numbers.count == (mode ? 1u : 0u) || node->kind == NODE_EMPTY) {
 		diag_error(load, node->mark, "%s has no number of its own; say how much, like rate: 50/s",
 			   where.data);
 		return false;

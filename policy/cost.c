@@ -114,9 +114,11 @@ static void read_section(struct load *load, const struct node *node, struct mode
 	const struct node *reserve = yaml_get(node, "reserve"), *at_most = yaml_get(node, "at_most"),
 			  *settle = yaml_get(node, "settle");
 
+	size_t errors = load->diag.errors;
+
 	if (!words_check(load, node, SECTION_COST, "'cost'"))
 		return;
-	if (!reserve && !settle)
+	if (!reserve && !settle && load->diag.errors == errors)
 		diag_error(load, node->mark,
 			   "'cost' is a number, or {reserve: body.max_tokens, at_most: 8192, settle: "
 			   "response.body.usage.total_tokens}");

@@ -120,8 +120,8 @@ static void check_words(struct numbers *n)
 /* Words that need a rate, where there is none. */
 static void check_rateless(struct numbers *n, const struct node *node)
 {
-	static const char *const words[] = {"algorithm", "burst", "at_once", "align",	"cost",
-					    "overdraw",	 "over",  "count",   "failure", "count_denied"};
+	static const char *const words[] = {"algorithm", "burst", "at_once", "align",	    "cost",
+					    "over",	 "count", "failure", "count_denied"};
 	const struct node *word;
 
 	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)

@@ -6,41 +6,6 @@
 #include "policy/aloud.h"
 #include "policy/policy.h"
 #include "policy/spoken.h"
-#include "policy/worst_case.h"
-
-static const struct {
-	const char *word;
-	bool named;
-} key_words[] = {
-	[IMAGE_KEY_SITE] = {"the whole site", false},
-	[IMAGE_KEY_IP] = {"client address", false},
-	[IMAGE_KEY_HEADER] = {"header ", true},
-	[IMAGE_KEY_COOKIE] = {"cookie ", true},
-	[IMAGE_KEY_QUERY] = {"query parameter ", true},
-	[IMAGE_KEY_HOST] = {"host", false},
-	[IMAGE_KEY_PATH] = {"path", false},
-	[IMAGE_KEY_METHOD] = {"method", false},
-	[IMAGE_KEY_ROUTE] = {"route", false},
-	[IMAGE_KEY_VAR] = {"variable $", true},
-	[IMAGE_KEY_API_KEY] = {"API key", false},
-	[IMAGE_KEY_USER] = {"user", false},
-	[IMAGE_KEY_JWT] = {"token claim ", true},
-	[IMAGE_KEY_SESSION] = {"session", false},
-	[IMAGE_KEY_BODY] = {"body field ", true},
-};
-
-static void say_part(struct spoken *s, const struct image *image, const struct image_key_part *part)
-{
-	struct text name = image_text(image, part->name);
-
-	if (part->kind == IMAGE_KEY_IP && (part->bits4 != 32 || part->bits6 != image->ipv6_prefix))
-		spoken_add(s, "client network (IPv4 /%u, IPv6 /%u)", part->bits4, part->bits6);
-	else if (part->kind == IMAGE_KEY_API_KEY && name.size > 0)
-		spoken_add(s, "%.*s of the API key", (int)name.size, name.data);
-	else
-		spoken_add(s, "%s%.*s", key_words[part->kind].word,
-			   key_words[part->kind].named ? (int)name.size : 0, name.data);
-}
 
 /* "header x-api-key, else client address", "header x-tenant and path" */
 static void say_key(struct spoken *s, const struct image *image, const struct image_limit *limit)
@@ -62,7 +27,7 @@ static void say_key(struct spoken *s, const struct image *image, const struct im
 			spoken_add(s, first ? " and " : ", else ");
 		if (combined && first && !last)
 			spoken_add(s, "(");
-		say_part(s, image, &parts[i]);
+		aloud_part(s, image, &parts[i]);
 		if (combined && last && !first)
 			spoken_add(s, ")");
 	}
@@ -119,8 +84,6 @@ static void say_rest(struct spoken *s, const struct image *image, const struct i
 		[TABLE_DENY] = "; new keys are refused while the table is full",
 	};
 
-	if (limit->cost > 1)
-		spoken_add(s, "; each request costs %u", limit->cost);
 	if (limit->count != IMAGE_COUNT_ALL)
 		say_count(s, image, limit);
 	if (limit->count_denied)
@@ -128,7 +91,9 @@ static void say_rest(struct spoken *s, const struct image *image, const struct i
 	spoken_add(s, "%s", missing[limit->missing]);
 	if (limit->exempt.count > 0)
 		spoken_add(s, "; %u exception%s", limit->exempt.count, limit->exempt.count == 1 ? "" : "s");
-	spoken_add(s, "%s%s", fulls[limit->on_full], modes[limit->mode]);
+	spoken_add(s, "%s", fulls[limit->on_full]);
+	aloud_words(s, image, limit);
+	spoken_add(s, "%s", modes[limit->mode]);
 }
 
 /* "one: 2r/s, burst 5, by $binary_remote_addr" */
@@ -166,7 +131,7 @@ char *policy_read_aloud(const struct image *image)
 		say_key(&s, image, limit);
 		for (uint32_t k = 0; k < limit->counters.count; k++) {
 			spoken_add(&s, k ? "; and " : ": ");
-			worst_case_say(&s, image, &counters[k], limit->cost);
+			aloud_counter(&s, image, limit, &counters[k]);
 		}
 		say_rest(&s, image, limit);
 		spoken_add(&s, "\n");

@@ -114,7 +114,10 @@ static void rate_period(const struct algo_numbers *n, char *out)
 		[ALGO_CALENDAR_YEAR] = "year", [ALGO_CALENDAR_HOUR] = "hour",
 	};
 
-	if (n->kind == ALGO_FIXED_WINDOW && n->align >= ALGO_CALENDAR_DAY && n->align <= ALGO_CALENDAR_HOUR)
+	if (n->kind == ALGO_FIXED_WINDOW && algo_align_day(n->align))
+		snprintf(out, SPOKEN_MAX, "billing month");
+	else if (n->kind == ALGO_FIXED_WINDOW && n->align >= ALGO_CALENDAR_DAY &&
+		 n->align <= ALGO_CALENDAR_HOUR)
 		snprintf(out, SPOKEN_MAX, "%s", calendar[n->align]);
 	else
 		spoken_period(spoken_period_ns(n), out);

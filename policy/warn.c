@@ -41,6 +41,10 @@ static int by_meaning(const void *left, const void *right)
 	if (!order)
 		order = a->limit->who < b->limit->who ? -1 : a->limit->who > b->limit->who;
 	if (!order)
+		order = (int)a->limit->distinct.kind - (int)b->limit->distinct.kind;
+	if (!order)
+		order = compare_text(a->limit->distinct_name, b->limit->distinct_name);
+	if (!order)
 		order = compare_text(a->rate->unit, b->rate->unit);
 	return order;
 }
@@ -52,6 +56,12 @@ static int by_meaning_and_place(const void *left, const void *right)
 	return order ? order : a->limit < b->limit ? -1 : a->limit > b->limit;
 }
 
+/* A candidate, or a limit for a share of the keys, stands beside others on purpose. */
+static bool decides_alone(const struct model_limit *limit)
+{
+	return limit->mode == IMAGE_ENFORCE && !limit->candidate && limit->percent == 100;
+}
+
 static void warn_twins(struct load *load)
 {
 	struct model *model = &load->model;
@@ -60,10 +70,10 @@ static void warn_twins(struct load *load)
 		all += model->limits[i].rate_count;
 	struct rule *rules = arena_alloc(&load->arena, (all + 1) * sizeof *rules);
 	for (size_t i = 0; i < model->limit_count; i++)
-		for (size_t k = 0; model->limits[i].mode == IMAGE_ENFORCE && !model->limits[i].candidate &&
-				   k < model->limits[i].rate_count;
-		     k++)
-			rules[count++] = (struct rule){&model->limits[i], &model->limits[i].rates[k]};
+		for (size_t k = 0; decides_alone(&model->limits[i]) && k < model->limits[i].rate_count; k++)
+			if (model->limits[i].rates[k].what != IMAGE_NEW_KEYS &&
+			    model->limits[i].rates[k].what != IMAGE_USAGE)
+				rules[count++] = (struct rule){&model->limits[i], &model->limits[i].rates[k]};
 	qsort(rules, count, sizeof *rules, by_meaning_and_place);
 	for (size_t i = 1; i < count; i++)
 		if (by_meaning(&rules[i - 1], &rules[i]) == 0)

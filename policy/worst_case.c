@@ -118,13 +118,14 @@ static const struct calendar calendars[] = {
 	/* 28 days are the longest that cannot reach into three months */
 	[ALGO_CALENDAR_MONTH] = {"a month", "", "its end", "28 days", "27 days", 0},
 	[ALGO_CALENDAR_YEAR] = {"a year", "", "New Year", "365 days", "364 days", 0},
+	[ALGO_BILLING] = {"a month", "from each key's billing day, ", "that day", "28 days", "27 days", 0},
 };
 
 static void say_calendar(struct spoken *s, const struct image *image, const struct image_counter *counter,
 			 unsigned long long count)
 {
 	const struct algo_numbers *n = &counter->numbers;
-	const struct calendar *calendar = &calendars[n->align];
+	const struct calendar *calendar = &calendars[algo_align_day(n->align) ? ALGO_BILLING : n->align];
 	struct text zone = image_text(image, counter->zone);
 	int64_t shift = zone_is_utc(n->zone) ? 0 : forward_s(n->zone, image->compiled_at);
 	char stretch[SPOKEN_MAX];
@@ -165,7 +166,8 @@ static void say_window(struct spoken *s, const struct image *image, const struct
 			count, period, 2 * count, period);
 		break;
 	default:
-		if (n->align >= ALGO_CALENDAR_DAY && n->align <= ALGO_CALENDAR_HOUR)
+		if (algo_align_day(n->align) ||
+		    (n->align >= ALGO_CALENDAR_DAY && n->align <= ALGO_CALENDAR_HOUR))
 			say_calendar(s, image, counter, count);
 	}
 }
