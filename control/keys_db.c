@@ -57,12 +57,12 @@ static enum weir_error make(int folder, const char *name, struct keys_trouble *t
 static enum weir_error open_sql(struct keys_db *db, enum keys_how how, struct keys_trouble *trouble)
 {
 	/* no links: the folder's path was resolved; not in a folder that others write, so what was looked at is what is opened */
-	bool read_only = how == KEYS_READ && access(db->path, W_OK) != 0 && errno == EROFS;
+	bool read_only = access(db->path, W_OK) != 0 && errno == EROFS;
 	char uri[PATH_MAX + 64];
 	int flags = SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE;
-	if (read_only && strpbrk(db->path, "?#%"))
-		return keys_trouble(trouble, WEIR_READ_ONLY, "copy it elsewhere", "%s: cannot be written",
-				    db->path);
+	if (read_only && (how != KEYS_READ || strpbrk(db->path, "?#%")))
+		return keys_trouble(trouble, WEIR_READ_ONLY, "change keys where the database can be written",
+				    "%s: on a read-only file system", db->path);
 	snprintf(uri, sizeof uri, read_only ? "file:%s?immutable=1" : "%s", db->path);
 	flags |= read_only ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI : SQLITE_OPEN_READWRITE;
 	int code = sqlite3_open_v2(uri, &db->sql, flags, NULL);
