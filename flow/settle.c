@@ -124,6 +124,15 @@ void flow_wait_turn(struct flow *flow, bool waits)
 	}
 }
 
+/* As much as has gone by of the answer's body. */
+static void end_body(struct flow *flow, struct flow_hit *hit, const struct algo_time *t)
+{
+	uint32_t amount = 0;
+	bool found = body_amount(flow, hit, &amount);
+
+	end_amount(flow, hit, t, found, amount);
+}
+
 /* True: it is settled. */
 static bool answered(struct flow *flow, struct flow_hit *hit, const struct algo_time *t,
 		     const unsigned *statuses, size_t count)
@@ -140,16 +149,16 @@ static bool answered(struct flow *flow, struct flow_hit *hit, const struct algo_
 		table_postpone(flow->env->table, &hit->ticket); /* however long the answer takes */
 		return false;
 	}
-	if (charge && hit->settles == IMAGE_AMOUNT_RESPONSE_HEADER)
-		end_amount(flow, hit, t,
-			   request->response_header &&
-				   request->response_header(
-					   request->door,
-					   image_text(flow->env->image, limit->costs.settle.name), &value) &&
-				   cost_number(value, &amount),
-			   amount);
-	else
+	if (charge && hit->settles == IMAGE_AMOUNT_RESPONSE_HEADER) {
+		struct text name = image_text(flow->env->image, limit->costs.settle.name);
+		bool found = request->response_header &&
+			     request->response_header(request->door, name, &value) &&
+			     cost_number(value, &amount);
+
+		end_amount(flow, hit, t, found, amount);
+	} else {
 		end(flow, hit, t, charge, hit->cost);
+	}
 	return true;
 }
 
@@ -191,28 +200,24 @@ bool flow_wants_body(struct flow *flow, struct text content_type, struct text en
 
 void flow_body(struct flow *flow, const struct algo_time *t, const void *data, size_t size, bool last)
 {
-	uint32_t amount = 0;
-
 	for (size_t i = 0; size && i < flow->scans; i++)
 		usage_scan_feed(&flow->scan[i], data, size);
 	for (size_t i = 0; last && flow->tickets && i < flow->hit_count; i++) {
 		struct flow_hit *hit = &flow->hits[i];
 
 		if (hit->held && hit->settles == IMAGE_AMOUNT_RESPONSE_BODY)
-			end_amount(flow, hit, t, body_amount(flow, hit, &amount), amount);
+			end_body(flow, hit, t);
 	}
 }
 
 void flow_end(struct flow *flow, const struct algo_time *t)
 {
-	uint32_t amount = 0;
-
 	queue_leave(flow);
 	for (size_t i = 0; flow->tickets && i < flow->hit_count; i++) {
 		struct flow_hit *hit = &flow->hits[i];
 
 		if (hit->held && hit->settles)
-			end_amount(flow, hit, t, body_amount(flow, hit, &amount), amount);
+			end_body(flow, hit, t);
 		else if (hit->held)
 			end(flow, hit, t, hit->what != IMAGE_CONCURRENT, hit->cost);
 	}
