@@ -279,7 +279,7 @@ static void speak_plan(const struct image *image, const struct image_limit *limi
 	}
 }
 
-/* A plan's numbers that changed. Its counters go on, but where it is counted apart from others, or no longer. */
+/* A plan's numbers that changed. */
 static void tell_plan(struct teller *t, const struct image *old, const struct image_limit *before,
 		      const struct image *image, const struct image_limit *limit, struct text plan)
 {
@@ -288,7 +288,7 @@ static void tell_plan(struct teller *t, const struct image *old, const struct im
 	const struct image_counter *counters = image_at(image, span_of(limit, is).offset);
 	struct text name = image_text(image, limit->name);
 	char from[2 * SPOKEN_MAX], to[2 * SPOKEN_MAX];
-	bool apart = before->plan_in_key != limit->plan_in_key, anew = apart, carried = false;
+	bool apart = before->plan_in_key != limit->plan_in_key, anew = false, carried = false;
 
 	for (uint32_t i = 0; i < span_of(limit, is).count; i++) {
 		const struct image_counter *former = counter_of(old, span_of(before, was),
@@ -298,17 +298,16 @@ static void tell_plan(struct teller *t, const struct image *old, const struct im
 			continue;
 		if (former && memcmp(&former->numbers, &counters[i].numbers, sizeof former->numbers) != 0) {
 			anew |= begins_anew(&former->numbers, &counters[i].numbers);
-			t->report->converted += is != NULL;
-			carried = true;
+			t->report->converted += is && !apart;
+			carried = !apart;
 		}
 		t->report->started += is && (!former || apart);
 	}
 	speak_plan(old, before, was, from);
 	speak_plan(image, limit, is, to);
-	if (strcmp(from, to) == 0 && !apart)
+	if (strcmp(from, to) == 0)
 		return;
-	tell(t, anew, "%s '%.*s', plan '%.*s': %s%s%s%s", t->noun, SHOW(name), SHOW(plan), from,
-	     strcmp(from, to) == 0 ? "" : " -> ", strcmp(from, to) == 0 ? "" : to,
+	tell(t, anew, "%s '%.*s', plan '%.*s': %s -> %s%s", t->noun, SHOW(name), SHOW(plan), from, to,
 	     anew      ? ": its counters begin anew"
 	     : carried ? ", counters carried over"
 		       : "");
@@ -322,6 +321,10 @@ static void tell_plans(struct teller *t, const struct side *old, const struct im
 
 	if (!before || before->key_identity != limit->key_identity) /* told of the whole limit */
 		return;
+	if (before->plan_in_key != limit->plan_in_key)
+		tell(t, true, "%s '%.*s': clients of each plan are %s: counters of who has a plan begin anew",
+		     t->noun, SHOW(image_text(image, limit->name)),
+		     limit->plan_in_key ? "counted apart from now on" : "no longer counted apart");
 	former = image_at(old->image, before->variants.offset);
 	for (uint32_t i = 0; i < limit->variants.count; i++)
 		tell_plan(t, old->image, before, image, limit, plan_name(image, &fresh[i]));

@@ -39,9 +39,17 @@ static const struct {
 	/* clients of several plans can have the same address: they are counted apart */
 	{"{pro: {}}", "rate: 30/min", "limit 'a': its key changed: new counters start", 0, 1, 2, 1},
 	{"{pro: {a: 100/min}}", "rate: 30/min",
-	 "limit 'a', plan 'pro': 30 per minute -> 100 per minute: its counters begin anew", 1, 1, 0, 1},
+	 "limit 'a': clients of each plan are counted apart from now on: counters of who has a plan begin "
+	 "anew\n"
+	 "limit 'a', plan 'pro': 30 per minute -> 100 per minute",
+	 0, 1, 0, 1},
 	{"{pro: {a: 90/min}}", "rate: 30/min",
 	 "limit 'a', plan 'pro': 100 per minute -> 90 per minute, counters carried over", 1, 0, 0, 0},
+	{"{pro: {}}", "rate: 30/min",
+	 "limit 'a': clients of each plan are no longer counted apart: counters of who has a plan begin "
+	 "anew\n"
+	 "limit 'a', plan 'pro': 90 per minute -> 30 per minute",
+	 0, 0, 0, 1},
 };
 
 /* The rows of a limit's own counters and of its plans' differ, and carry what the image says. */
