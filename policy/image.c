@@ -127,8 +127,12 @@ static bool check_what(const struct image_counter *counter)
 		return calm && counter->free_bytes == 0 && counter->numbers.kind == ALGO_TOKEN_BUCKET &&
 		       algo_valid(&counter->numbers) && counter->bytes_per_s >= IMAGE_BYTES_MIN &&
 		       counter->bytes_per_s <= IMAGE_TOTAL_MAX;
-	case IMAGE_NEW_KEYS:
 	case IMAGE_USAGE:
+		if (counter->seen.kind != ALGO_FIXED_WINDOW || counter->seen.align < ALGO_CALENDAR_DAY ||
+		    !algo_valid(&counter->seen))
+			return false;
+		/* fall through */
+	case IMAGE_NEW_KEYS:
 		return calm && free &&
 		       (counter->numbers.kind == ALGO_TOKEN_BUCKET ||
 			counter->numbers.kind == ALGO_FIXED_WINDOW) &&

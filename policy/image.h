@@ -158,8 +158,8 @@ struct image_key_part {
 #define IMAGE_BYTES_MAX (UINT64_C(1) << 40)
 #define IMAGE_TOTAL_MAX (UINT64_C(1000000) * 1024) /* a bucket takes a million KiB a second */
 /* NEW_KEYS: how many keys that are not in the table an address may bring (its own key is the client's address; it is met
- * only by a request whose limit's key is new). USAGE: what was charged to the limit in one calendar period, for the bill: never
- * refuses, and stands behind the counter that it repeats (flow/usage.c). */
+ * only by a request whose limit's key is new). USAGE: what was charged to the limit in each month, for the bill, by API key: never
+ * refuses, and stands behind the counters that it repeats (flow/usage.h). */
 enum image_what { IMAGE_RATE, IMAGE_CONCURRENT, IMAGE_BANDWIDTH, IMAGE_TOTAL, IMAGE_NEW_KEYS, IMAGE_USAGE };
 #define IMAGE_ASKER_RATE  1u
 #define IMAGE_ASKER_BURST 2u
@@ -188,7 +188,8 @@ struct image_counter { /* one rate of one limit, or its concurrency, or its band
 	uint32_t seen_row; /* `distinct`: ledger row of the values seen (seen); patched at publication */
 	uint32_t pad;
 	struct algo_numbers
-		seen; /* `distinct`: one of each value in the rate's period; kind 0: no such word */
+		seen; /* `distinct`: one of each value in the rate's period; kind 0: no such word. USAGE: the
+			 months that are billed, those of clients without a billing day */
 	/* billing-day: a ledger row for each day 1..31 (uint32_t[31], day 1 first), patched at publication; `row` is that of
 	 * day 1, which holds for who has no day. Count 0: every client has the same windows. */
 	struct image_span day_rows;

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* usage: what is counted for the bill: per API key and month, whatever the limit's own windows are. */
+/*
+ * usage: what is counted for the bill: per API key and month, whatever the limit's own windows are. Each month has a slot of its
+ * own (flow/usage.h), so the numbers are those of a window that lasts until well after the month's end; whose months, says `seen`.
+ */
+#include "algo/align.h"
 #include "policy/load.h"
 #include "policy/rate.h"
 #include "policy/sections.h"
 #include "policy/value.h"
 
 #define MONTH_NS (UINT64_C(2629746) * RATE_NS_S)
+#define AFTER_NS (41 * RATE_NS_DAY) /* how long after its end a month can be read */
 
 /* Who gets a bill can be listed: the keys of the database. With other parts beside, nobody knows which there are. */
 static bool by_api_key(const struct model_limit *limit)
@@ -35,11 +40,12 @@ static bool build(const struct model_rate *month, struct model_rate *out)
 {
 	static const uint64_t utc[2];
 
-	out->by_day = month && month->by_day;
 	out->zone = month ? month->zone : (struct text){"", 0};
 	return algo_calendar_window(ALGO_COUNT_MAX, MONTH_NS,
 				    month ? (enum algo_align)month->numbers.align : ALGO_CALENDAR_MONTH,
-				    month ? month->numbers.zone : utc, &out->numbers);
+				    month ? month->numbers.zone : utc, &out->seen) &&
+	       algo_fixed_window(ALGO_COUNT_MAX, align_usual(ALGO_CALENDAR_MONTH, 0) + AFTER_NS,
+				 ALGO_FIRST_REQUEST, &out->numbers);
 }
 
 void usage_read(struct load *load, const struct node *node, struct model_limit *limit)

@@ -103,10 +103,13 @@ static void check_limits(void)
 	   "over a quota");
 	ok(own->day_rows.count == 31 && algo_align_day(own->numbers.align) == 1 &&
 		   counter_of(MONTHLY, 1)->what == IMAGE_USAGE &&
-		   counter_of(MONTHLY, 1)->day_rows.count == 31,
+		   algo_align_day(counter_of(MONTHLY, 1)->seen.align) == 1 &&
+		   counter_of(MONTHLY, 1)->day_rows.count == 0,
 	   "a billing day, of the bill too");
 	ok(counter_of(TOKENS, 1)->what == IMAGE_USAGE && counter_of(TOKENS, 1)->day_rows.count == 0 &&
-		   counter_of(TOKENS, 1)->numbers.align == ALGO_CALENDAR_MONTH &&
+		   counter_of(TOKENS, 1)->seen.align == ALGO_CALENDAR_MONTH &&
+		   counter_of(TOKENS, 1)->numbers.align == ALGO_FIRST_REQUEST &&
+		   counter_of(TOKENS, 1)->numbers.scale == 72 * UINT64_C(86400000000000) &&
 		   counter_of(TOKENS, 1)->numbers.capacity == ALGO_COUNT_MAX,
 	   "a bill of what has no month of its own");
 	ok(fresh->what == IMAGE_NEW_KEYS && fresh->new_bits4 == 24 && fresh->new_bits6 == 56 &&
