@@ -13,6 +13,8 @@
 
 #include "algo/algo.h"
 #include "policy/address.h"
+#include "policy/image_clients.h"
+#include "policy/span.h"
 #include "policy/text.h"
 
 #define IMAGE_MAGIC	  UINT64_C(0x31474d4952494557) /* "WEIRIMG1" */
@@ -20,16 +22,6 @@
 #define IMAGE_HITS_MAX	  1024u /* most counters one request may meet: checked when compiling */
 #define IMAGE_PATH_MAX	  2048u /* longest normalised path that is matched, in bytes */
 #define IMAGE_SEGMENT_MAX 255u	/* bytes of one segment that are kept: longer ones are all alike after that */
-
-struct image_text {
-	uint32_t offset, size;
-};
-struct image_span { /* `count` records of the kind the field says, from `offset` */
-	uint32_t offset, count;
-};
-struct image_range { /* `count` records of an array of the image, from index `first` */
-	uint32_t first, count;
-};
 
 /* Methods are bits; GET's bit is set wherever HEAD's is and the other way round (HEAD counts as GET).
  * IMAGE_METHOD_OTHER is any method not named here and is only in masks that name no method. */
@@ -214,8 +206,6 @@ struct image_plan {
 #define IMAGE_WHO_IDENTIFIED UINT64_C(2)
 #define IMAGE_WHO_PLAN(n)    (UINT64_C(4) << (n)) /* index into image.plans */
 #define IMAGE_PLANS_MAX	     60u
-#define IMAGE_AUDIENCES_MAX  16u
-#define IMAGE_PLAN_NONE	     UINT32_MAX
 
 /* An amount that a request, or the answer to it, says. */
 enum image_amount_from {
@@ -322,55 +312,6 @@ struct image_limit {
 	uint8_t notify[4];  /* `over`: per cent of `soft` at which an event tells, ascending, 0: no more */
 	uint8_t needs_body; /* key, distinct or cost look into the request's body */
 	uint8_t pad[3];
-};
-
-/* ---- who the clients are (clients.*, plans) ------------------------------------------------------------ */
-
-/* Where a credential or a plan is said. HEADER: name, lower case. BEARER: Authorization, scheme Bearer in any case. COOKIE and
- * QUERY: name. KEY: the record of the API key; CLAIM: name, of a verified token. */
-enum image_said {
-	IMAGE_SAID_HEADER,
-	IMAGE_SAID_BEARER,
-	IMAGE_SAID_COOKIE,
-	IMAGE_SAID_QUERY,
-	IMAGE_SAID_KEY,
-	IMAGE_SAID_CLAIM
-};
-struct image_where {
-	uint32_t said; /* enum image_said */
-	uint32_t pad;
-	struct image_text name;
-};
-enum image_unknown { IMAGE_UNKNOWN_IP, IMAGE_UNKNOWN_DENY }; /* as if there were none; refused with 401 */
-#define IMAGE_JWT_RS256 1u
-#define IMAGE_JWT_ES256 2u
-#define IMAGE_JWT_EDDSA 4u
-#define IMAGE_JWT_HS256 8u
-struct image_clients {
-	struct image_text
-		keys_database; /* absolute path; empty: no API keys. The doors read <path>.ring (identity/ring.h) */
-	struct image_span keys_from;	   /* struct image_where, in order; the first that is there counts */
-	uint32_t keys_unknown;		   /* enum image_unknown: also expired and revoked ones */
-	uint32_t jwt_algorithms;	   /* IMAGE_JWT_*; 0: no tokens */
-	struct image_text jwks_file;	   /* absolute path; empty: none (HS256 with a secret) */
-	struct image_text jwt_secret_file; /* absolute path: HS256's secret; empty: none */
-	struct image_text jwt_issuer;	   /* exact; empty: any */
-	struct image_span jwt_audiences;   /* struct image_text: one of them must be in aud; empty: any */
-	struct image_span jwt_from;	   /* struct image_where; never KEY or CLAIM */
-	uint32_t jwt_leeway_s;		   /* of exp and nbf, 0..3600 */
-	uint32_t jwt_invalid;		   /* enum image_unknown: what a token that is not believed means */
-	struct image_span session;	   /* struct image_where: one cookie or header; empty: none */
-	struct image_span plan_from;	   /* struct image_where, in order; HEADER: from trusted peers only */
-	uint32_t plan_unknown; /* plan of who is identified and has none that exists; IMAGE_PLAN_NONE */
-	uint32_t plan_none;    /* plan of who is not identified; IMAGE_PLAN_NONE */
-	uint32_t privacy_hash; /* 1: nobody's name is kept or shown, only digests */
-	uint32_t pad;
-	struct image_text
-		own_limits;	     /* normalised path at which a client reads its own limits; empty: none */
-	uint64_t ban_identity;	     /* of the operator's own bans (flow/ban.h) */
-	uint64_t grant_identity;     /* of what the operator has granted on top (flow/grant.h) */
-	uint32_t ban_row, grant_row; /* their ledger rows; patched at publication */
-	struct algo_numbers ban_numbers, grant_numbers;
 };
 
 /* ---- how a request finds its clauses ------------------------------------------------------------------

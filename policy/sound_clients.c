@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* image_clients: is what an image says about clients and plans sound? */
+/* sound_clients: is what an image says about clients and plans sound? */
 #include "policy/sound.h"
 #include "table/table.h"
 
