@@ -33,6 +33,8 @@ typedef struct {
 
 static void ngx_http_weir_log_count(ngx_http_weir_main_conf_t *mcf,
     ngx_http_weir_visit_t *visit, ngx_uint_t kind, uint32_t limit);
+static u_char *ngx_http_weir_log_hostile(u_char *p, u_char *last,
+    const void *data, size_t size);
 static ngx_uint_t ngx_http_weir_log_stat(const struct image *image,
     const struct image_limit *limit);
 static void ngx_http_weir_log_timer(ngx_event_t *ev);
@@ -65,6 +67,8 @@ ngx_http_weir_log_decision(ngx_http_weir_main_conf_t *mcf,
         ngx_http_weir_hint(mcf, visit);
     }
 
+    ngx_http_weir_log_notices(visit, mcf->realm.log);
+
     if (verdict->status == FLOW_UNLIMITED
         || mcf->realm.log->log_level < mcf->log_level)
     {
@@ -93,6 +97,61 @@ ngx_http_weir_log_decision(ngx_http_weir_main_conf_t *mcf,
                             verdict->limit_index == FLOW_NONE
                             ? NGX_HTTP_WEIR_DENIED : NGX_HTTP_WEIR_REFUSED,
                             verdict->limit_index);
+}
+
+
+/* Who has used how much of a quota: few, each told once. */
+
+void
+ngx_http_weir_log_notices(ngx_http_weir_visit_t *visit, ngx_log_t *log)
+{
+    u_char                     *p, key[sizeof(((struct flow_notice *) 0)->key) * 4];
+    uint32_t                    i;
+    ngx_str_t                   name;
+    struct flow_recorder       *recorder;
+    const struct flow_notice   *notice;
+
+    recorder = visit->world->env.recorder;
+
+    for (i = 0; i < recorder->notice_count && i < FLOW_NOTICES; i++) {
+        notice = &recorder->notices[i];
+
+        name.len = notice->limit_size;
+        name.data = (u_char *) notice->limit;
+
+        p = ngx_http_weir_log_hostile(key, key + sizeof(key), notice->key,
+                                      notice->key_size);
+
+        ngx_log_error(NGX_LOG_WARN, log, 0,
+                      "weir: limit \"%V\": \"%*s\" has used %uD %% of %uD",
+                      &name, (size_t) (p - key), key, notice->percent,
+                      notice->quota);
+    }
+
+    recorder->notice_count = 0;
+}
+
+
+static u_char *
+ngx_http_weir_log_hostile(u_char *p, u_char *last, const void *data,
+    size_t size)
+{
+    u_char         c;
+    size_t         i;
+    const u_char  *from = data;
+
+    for (i = 0; i < size; i++) {
+        c = from[i];
+
+        if (c < 0x20 || c >= 0x7f || c == '"' || c == '\\') {
+            p = ngx_slprintf(p, last, "\\x%02Xi", (ngx_uint_t) c);
+
+        } else {
+            *p++ = c;
+        }
+    }
+
+    return p;
 }
 
 
@@ -213,23 +272,11 @@ static void
 ngx_http_weir_log_write(ngx_http_weir_tally_t *tally, ngx_uint_t kind)
 {
     char        client[ADDRESS_TEXT_MAX];
-    u_char     *p, *last, c, line[sizeof(tally->line) * 4];
-    size_t      i;
+    u_char     *p, line[sizeof(tally->line) * 4];
     ngx_str_t   name;
 
-    p = line;
-    last = line + sizeof(line);
-
-    for (i = 0; i < tally->line_len; i++) {
-        c = tally->line[i];
-
-        if (c < 0x20 || c >= 0x7f || c == '"' || c == '\\') {
-            p = ngx_slprintf(p, last, "\\x%02Xi", (ngx_uint_t) c);
-
-        } else {
-            *p++ = c;
-        }
-    }
+    p = ngx_http_weir_log_hostile(line, line + sizeof(line), tally->line,
+                                  tally->line_len);
 
     if (tally->has_client) {
         (void) address_format(&tally->client, client);

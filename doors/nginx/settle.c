@@ -66,6 +66,7 @@ ngx_http_weir_responded(ngx_http_request_t *r, ngx_http_weir_visit_t *visit)
 
     table_stay(table);    /* to its last step, should it leave with the last ticket */
     flow_responded(visit->flow, &t, statuses, n);
+    ngx_http_weir_log_notices(visit, visit->request->connection->log);
     table_unstay(table);
 }
 
@@ -87,6 +88,8 @@ ngx_http_weir_ended(ngx_http_weir_visit_t *visit)
     }
 
     flow_end(visit->flow, &t);
+
+    ngx_http_weir_log_notices(visit, ngx_cycle->log);
 
     table_unstay(table);
 }
