@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* plans: whose numbers hold, who shares a counter with whom, and what a change of plan keeps. */
+#include "tests/flow/steps.h"
+
+#define PEER	"clients:\n  address: {from: x-forwarded-for, trusted: [127.0.0.1]}\n  session: cookie.sid\n"
+#define BY_PLAN "  plan: {from: [header.x-plan], unknown: free, none: guest}\n"
+#define MINUTE	60000u
+#define HOUR	3600000u
+
+static void numbers(void)
+{
+	const char *policy = PEER BY_PLAN
+		"plans:\n"
+		"  guest: {hourly: 100/hour}\n"
+		"  free: {like: guest}\n"
+		"  basic: {hourly: 1000/hour}\n"
+		"  premium: {hourly: 10000/hour, docs: never}\n"
+		"  admin: unlimited\n"
+		"limits:\n"
+		"  hourly: {key: ip, rate: 10/hour}\n"
+		"  docs: {match: /docs, key: ip, rate: 5/hour}\n"
+		"  login: {match: POST /login, key: ip, rate: 5/hour, count: failures}\n";
+
+	STEPS("numbers", policy, {0, "GET /a from 127.0.0.1", NULL, 101, 100, NULL},
+	      {0, "GET /a from 127.0.0.1 | X-Plan: basic", NULL, 1001, 1000,
+	       NULL}, /* the plan is part of the key: an address has both */
+	      {0, "GET /a from 127.0.0.1", NULL, 1, 0, NULL},
+	      {0, "GET /a from 127.0.0.1 | X-Plan: premium", NULL, 10001, 10000, NULL},
+	      {0, "GET /a from 127.0.0.1 | X-Plan: admin", NULL, 20000, 20000, NULL},
+	      {0, "GET /docs from 127.0.0.1 | X-Plan: premium", NULL, 2, 0, "NEVER"},
+	      {0, "GET /docs from 127.0.0.1 | X-Plan: admin", NULL, 50, 50, NULL},
+	      {0, "POST /login from 127.0.0.1 | X-Plan: admin", NULL, 6, 5,
+	       NULL}, /* failures count for everybody */
+	      {0, "GET /a from 1.2.3.4 | X-Plan: admin", NULL, 101, 100,
+	       NULL}, /* whoever says so must be trusted */
+	      {0, "GET /a from 127.0.0.1 | X-Plan: nonsense | X-Forwarded-For: 5.5.5.5", NULL, 101, 100,
+	       NULL});
+}
+
+/* A key that belongs to one client: a change of plan keeps the share that is used. */
+static void changes(void)
+{
+	const char *policy = PEER BY_PLAN "plans:\n"
+					  "  guest: {day: 10/day}\n"
+					  "  free: {day: 100/day}\n"
+					  "  pro: {day: 1000/day}\n"
+					  "limits:\n"
+					  "  day: {key: session, missing: ip, rate: 10/day}\n";
+#define AS(plan) "GET /a from 127.0.0.1 | Cookie: sid=me | X-Plan: " plan
+
+	STEPS("changes", policy, {0, AS("free"), NULL, 50, 50, NULL}, /* half is used */
+	      {0, AS("pro"), NULL, 501, 500, NULL}, /* ... of the other numbers, too: nothing is won by it */
+	      {0, AS("free"), NULL, 1, 0, NULL},    /* all is used, under any numbers */
+	      {0, AS("guest"), NULL, 1, 0, NULL}, {0, AS("pro"), NULL, 1, 0, NULL});
+	STEPS("to and fro", policy, {0, AS("free"), NULL, 50, 50, NULL}, {0, AS("pro"), NULL, 1, 1, NULL},
+	      {0, AS("free"), NULL, 51, 49, NULL}); /* rounded up at each change, in favour of the limit */
+#undef AS
+}
+
+/* One rate here, two there: what they have in common is counted together. */
+static void several(void)
+{
+	const char *policy = PEER BY_PLAN
+		"plans:\n"
+		"  guest: {api: 20/hour}\n"
+		"  free: {api: [2/min, 30/hour]}\n"
+		"limits:\n"
+		"  api: {key: session, missing: ip, rate: [5/min, 10/hour], algorithm: fixed-window}\n";
+#define AS(plan) "GET /a from 127.0.0.1 | Cookie: sid=me | X-Plan: " plan
+
+	STEPS("several", policy, {0, AS("guest"), NULL, 10, 10, NULL}, /* half of an hour's */
+	      {0, AS("free"), NULL, 3, 2, NULL},		       /* two a minute */
+	      {MINUTE + 1000, AS("free"), NULL, 3, 2, NULL}, {0, AS("guest"), NULL, 20, 7, NULL});
+#undef AS
+}
+
+static void whom(void)
+{
+	const char *policy = PEER "  api_keys: {}\n" BY_PLAN "plans:\n"
+				  "  guest: {}\n"
+				  "  free: {}\n"
+				  "  pro: {}\n"
+				  "limits:\n"
+				  "  strangers: {match: /a, key: ip, rate: 2/hour, for: anonymous}\n"
+				  "  pros: {match: /b, key: ip, rate: 3/hour, for: plan pro}\n"
+				  "  known: {match: /c, key: ip, rate: 1/hour, for: identified}\n";
+
+	STEPS("for", policy, {0, "GET /a from 127.0.0.1", NULL, 3, 2, NULL},
+	      {0, "GET /b from 127.0.0.1", NULL, 9, 9, NULL},
+	      {0, "GET /b from 127.0.0.1 | X-Plan: pro", NULL, 4, 3, NULL},
+	      {0, "GET /c from 127.0.0.1", NULL, 9, 9, NULL});
+}
+
+int main(void)
+{
+	numbers();
+	changes();
+	several();
+	whom();
+	return done_testing();
+}
