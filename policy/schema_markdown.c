@@ -102,6 +102,8 @@ char *policy_schema_markdown(void)
 	fputs(schema_prose_grammar, out);
 	write_values(out, "key");
 	fputs(schema_prose_end, out);
+	fputs(schema_prose_words, out);
+	fputs(schema_prose_close, out);
 	fputs("\n## Not built yet\n\nThese words are known and refused with \"not built yet\":\n\n", out);
 	for (enum word_section section = 0; section < SECTION_COUNT; section++)
 		words_each(section, write_later, out);

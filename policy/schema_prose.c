@@ -273,7 +273,9 @@ const char schema_prose_end[] =
 	"A `candidate` is beside the limit's own numbers, and judges nobody who has those of a plan.\n"
 	"\n"
 	"`for` in a limit, or in a match, says for whom it is: `anonymous`, `identified`, `plan NAME`.\n"
-	"\n"
+	"\n";
+
+const char schema_prose_close[] =
 	"## Several limits\n"
 	"\n"
 	"All limits that match are checked; then all are charged, or none. The answer describes the\n"

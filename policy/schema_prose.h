@@ -6,6 +6,8 @@
 
 extern const char schema_prose_begin[];	  /* up to the words of the file */
 extern const char schema_prose_grammar[]; /* behind the words: rates, keys, matches, algorithms */
-extern const char schema_prose_end[];	  /* several files, findings */
+extern const char schema_prose_end[];	  /* who, how, and which requests count; plans */
+extern const char schema_prose_words[];	  /* costs, bans, quotas, how a number is brought in */
+extern const char schema_prose_close[];	  /* several limits and files, findings */
 
 #endif
