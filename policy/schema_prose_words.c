@@ -75,20 +75,13 @@ const char schema_prose_words[] =
 	"    rate: 5/min\n"
 	"    count: failures\n"
 	"    then: {ban: 15min, after: 20 refusals in 5min, double_up_to: 1day}\n"
-	"  account:
-"
-	"    match: POST /login
-"
-	"    key: body.username
-"
-	"    missing: ip
-"
-	"    rate: 10/hour
-"
-	"    new_keys: 30/hour
-"
-	"    instead: challenge /verify
-"
+	"  account:\n"
+	"    match: POST /login\n"
+	"    key: body.username\n"
+	"    missing: ip\n"
+	"    rate: 10/hour\n"
+	"    new_keys: 30/hour\n"
+	"    instead: challenge /verify\n"
 	"```\n"
 	"\n"
 	"## Quotas and bills\n"
