@@ -1,14 +1,125 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* own_limits: in the making. */
+/*
+ * own_limits: what a client reads about itself, for free.
+ *
+ * Every limit is met as if the request were for what it matches, and looked at; nothing is charged. Left out are those that no
+ * request to this path says anything about: whose key is a route or a field of a body, or is not there; those that speak for everyone;
+ * and what only the operator is to know: shadow limits, candidates.
+ */
 #include "flow/own_limits.h"
+
+#include "flow/take.h"
+#include "flow/usage.h"
+#include "flow/writer.h"
+
+#define SECOND UINT64_C(1000000000)
+#define END    TEXT("]}\n")
 
 bool own_limits_asked(const struct flow *flow)
 {
-	(void)flow;
-	return false;
+	struct text path = image_text(flow->env->image, flow->env->image->clients.own_limits);
+	struct text method = flow->request->method;
+
+	return path.size && text_equal(path, (struct text){flow->path.exact, flow->path.exact_size}) &&
+	       (text_equal(method, TEXT("GET")) || text_equal(method, TEXT("HEAD")));
 }
+
+static bool told(const struct image *image, const struct image_limit *limit)
+{
+	const struct image_key_part *parts = image_at(image, limit->key.offset);
+
+	for (uint32_t i = 0; i < limit->key.count; i++)
+		if (parts[i].kind == IMAGE_KEY_ROUTE || parts[i].kind == IMAGE_KEY_PATH ||
+		    parts[i].kind == IMAGE_KEY_METHOD || parts[i].kind == IMAGE_KEY_BODY)
+			return false;
+	return limit->mode == IMAGE_ENFORCE && limit->candidate == 0 && !limit->shared;
+}
+
+static void field(struct writer *writer, struct text name, uint64_t number)
+{
+	writer_text(writer, TEXT(",\""));
+	writer_text(writer, name);
+	writer_text(writer, TEXT("\":"));
+	writer_number(writer, number);
+}
+
+static uint64_t seconds(uint64_t ns)
+{
+	return ns / SECOND + (ns % SECOND != 0);
+}
+
+/* Until nothing is remembered. The end of a window is kept in ticks, a little late: not to be told a second later. */
+static uint64_t reset_s(const struct algo_numbers *numbers, const struct algo_report *report)
+{
+	uint64_t ns = report->full_ns == ALGO_NEVER ? 0 : report->full_ns, tick = 0;
+
+	if (numbers->kind == ALGO_FIXED_WINDOW)
+		tick = (UINT64_C(1) << numbers->shift) - 1;
+	else if (numbers->kind == ALGO_SLIDING_LOG && ns > numbers->scale)
+		tick = ns - numbers->scale;
+	return seconds(ns > tick ? ns - tick : ns);
+}
+
+static void entry(struct flow *flow, struct flow_hit *hit, bool *first, struct writer *writer)
+{
+	const struct image *image = flow->env->image;
+	const struct image_counter *counter = read_counter(image, hit->counter);
+	struct algo_report report;
+
+	if (hit->role != FLOW_ROLE_ENFORCED || hit->missing || hit->denied || hit->never ||
+	    (hit->what != IMAGE_RATE && hit->what != IMAGE_CONCURRENT))
+		return;
+	take_look(flow, hit);
+	if (hit->look.numbers.kind == ALGO_NONE) /* the table could not say */
+		return;
+	table_describe(&hit->look, &flow->time, hit->cost, false, &report);
+	uint64_t used = report.limit - report.remaining;
+	usage_soft(counter, &report);
+	if (!*first)
+		writer_text(writer, TEXT(","));
+	writer_text(writer, TEXT("{\"name\":"));
+	writer_json(writer, image_text(image, counter->name));
+	writer_text(writer, TEXT(",\"match\":"));
+	writer_json(writer, image_text(image, read_limit(image, hit->limit)->match_text));
+	field(writer, TEXT("limit"), report.limit);
+	field(writer, TEXT("used"), used);
+	field(writer, TEXT("remaining"), report.remaining);
+	field(writer, TEXT("reset"), reset_s(&hit->look.numbers, &report));
+	field(writer, TEXT("window"), seconds(counter->window_ns));
+	writer_text(writer, TEXT("}"));
+	*first = *first && writer->full;
+}
+
 size_t flow_own_limits(struct flow *flow, char *out, size_t size)
 {
-	(void)flow, (void)out, (void)size;
-	return 0;
+	const struct image *image = flow->env->image;
+	const struct image_plan *plans = image_at(image, image->plans.offset);
+	struct writer writer = {out, 0, size > END.size ? size - END.size : 0, false};
+	bool first = true;
+
+	writer_text(&writer, TEXT("{\"plan\":"));
+	if (flow->who.plan < image->plans.count)
+		writer_json(&writer, image_text(image, plans[flow->who.plan].name));
+	else
+		writer_text(&writer, TEXT("null"));
+	writer_text(&writer, TEXT(",\"limits\":["));
+	if (writer.full)
+		return 0;
+	for (uint32_t i = 0; i < image->limits.count && !writer.full; i++) {
+		if (!told(image, read_limit(image, i)))
+			continue;
+		flow->hit_count = 0;
+		flow_meet(flow, i, UINT32_MAX);
+		flow_key(flow, false);
+		for (size_t k = 0; k < flow->hit_count && !writer.full; k++) {
+			size_t mark = writer.used;
+
+			entry(flow, &flow->hits[k], &first, &writer);
+			if (writer.full)
+				writer.used = mark;
+		}
+	}
+	flow->hit_count = 0;
+	memcpy(out + writer.used, END.data, END.size);
+	return writer.used + END.size;
 }
