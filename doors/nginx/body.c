@@ -4,13 +4,19 @@
  *
  * Read by nginx's own means as its mirror module does: into client_body_buffer_size or a temporary file, with its timeouts and
  * client_max_body_size, and kept (preserve_body), so that whoever comes next finds it read and passes it on as it is. A backend with
- * proxy_request_buffering off then gets a buffered body, here only.
+ * proxy_request_buffering off then gets a buffered body, here only; where the configuration sets no bound to bodies, such as those of
+ * `weir run`, that would fill whatever the temporary files lie on, so there is one for what is read here.
  */
 #include "doors/nginx/gate.h"
 
 #include "identity/body.h"
 
 
+#define NGX_HTTP_WEIR_BODY_BOUND  (1024 * 1024)    /* nginx's own, where nothing is said */
+
+
+static ngx_int_t ngx_http_weir_body_bound(ngx_http_request_t *r,
+    ngx_http_weir_visit_t *visit);
 static void ngx_http_weir_body_handler(ngx_http_request_t *r);
 static void ngx_http_weir_body_take(ngx_http_request_t *r,
     ngx_http_weir_visit_t *visit);
@@ -25,8 +31,9 @@ static ssize_t ngx_http_weir_body_part(ngx_buf_t *b, u_char *to, size_t size);
 void
 ngx_http_weir_body_begin(ngx_http_request_t *r, ngx_http_weir_visit_t *visit)
 {
-    struct text           encoding;
-    struct flow_request  *in;
+    struct text                encoding;
+    struct flow_request       *in;
+    ngx_http_core_loc_conf_t  *clcf;
 
     in = &visit->in;
 
@@ -44,6 +51,15 @@ ngx_http_weir_body_begin(ngx_http_request_t *r, ngx_http_weir_visit_t *visit)
         return;
     }
 
+    clcf = ngx_http_get_module_loc_conf(r, ngx_http_core_module);
+
+    if (clcf->client_max_body_size == 0
+        && r->headers_in.content_length_n > NGX_HTTP_WEIR_BODY_BOUND)
+    {
+        in->has_body = 1;
+        return;
+    }
+
     in->can_read_body = 1;
 }
 
@@ -52,6 +68,10 @@ ngx_int_t
 ngx_http_weir_body_read(ngx_http_request_t *r, ngx_http_weir_visit_t *visit)
 {
     ngx_int_t  rc;
+
+    if (ngx_http_weir_body_bound(r, visit) != NGX_OK) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
 
     visit->reading = 1;
 
@@ -67,6 +87,40 @@ ngx_http_weir_body_read(ngx_http_request_t *r, ngx_http_weir_visit_t *visit)
 }
 
 
+/* nginx looks into the place's configuration at each piece: until the body is read, that is a copy with a bound. */
+
+static ngx_int_t
+ngx_http_weir_body_bound(ngx_http_request_t *r, ngx_http_weir_visit_t *visit)
+{
+    void                      **conf;
+    ngx_http_core_loc_conf_t   *clcf, *bounded;
+
+    visit->place = r->loc_conf;
+
+    clcf = ngx_http_get_module_loc_conf(r, ngx_http_core_module);
+
+    if (clcf->client_max_body_size != 0) {
+        return NGX_OK;
+    }
+
+    conf = ngx_palloc(r->pool, ngx_http_max_module * sizeof(void *));
+    bounded = ngx_palloc(r->pool, sizeof(ngx_http_core_loc_conf_t));
+
+    if (conf == NULL || bounded == NULL) {
+        return NGX_ERROR;
+    }
+
+    ngx_memcpy(conf, r->loc_conf, ngx_http_max_module * sizeof(void *));
+    *bounded = *clcf;
+    bounded->client_max_body_size = NGX_HTTP_WEIR_BODY_BOUND;
+
+    conf[ngx_http_core_module.ctx_index] = bounded;
+    r->loc_conf = conf;
+
+    return NGX_OK;
+}
+
+
 static void
 ngx_http_weir_body_handler(ngx_http_request_t *r)
 {
@@ -75,6 +129,7 @@ ngx_http_weir_body_handler(ngx_http_request_t *r)
     visit = ngx_http_weir_visit_find(r);
 
     visit->reading = 0;
+    r->loc_conf = visit->place;
 
     ngx_http_weir_body_take(r, visit);
 

@@ -172,6 +172,7 @@ typedef struct {
     void                       **loc_conf;     /* where it was refused, and */
     ngx_uint_t                   uri_changes;  /* after how many redirects, if it goes to the operator's page */
     ngx_http_weir_pace_t        *pace;         /* NULL: no total to share */
+    void                       **place;        /* whose loc_conf the request had before its body was read */
     unsigned                     waiting:1;    /* its turn has not come, or its body; its table stays */
     unsigned                     stale:1;      /* refused, but for a stored answer */
     unsigned                     failed:1;     /* there was nothing to decide with */
