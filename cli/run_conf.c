@@ -167,6 +167,16 @@ static void in_flight(const struct image *image, FILE *out)
 		}
 }
 
+/* An answer that says what it cost is read as it goes by, which it cannot be if it is compressed. */
+static void readable_answers(const struct image *image, FILE *out)
+{
+	for (uint32_t i = 0; i < image->limits.count; i++)
+		if (image_limit_at(image, i)->costs.settle.from == IMAGE_AMOUNT_RESPONSE_BODY) {
+			fputs("    proxy_set_header Accept-Encoding \"\";\n", out);
+			return;
+		}
+}
+
 static const struct image_route *routes_of(const struct image *image)
 {
 	return image_at(image, image->gateway.routes.offset);
@@ -252,6 +262,7 @@ char *run_conf_text(const struct run *run)
 	fputs("    weir on;\n\n", out);
 	proxying(run->loaded.image, out);
 	in_flight(run->loaded.image, out);
+	readable_answers(run->loaded.image, out);
 	upstreams(run->loaded.image, out);
 	fputs("\n", out);
 	server_part(run, out);
