@@ -9,10 +9,11 @@
 
 #include "cli/findings.h"
 #include "cli/out.h"
+#include "identity/body.h"
 
 struct wish { /* the options */
 	struct find find;
-	const char *method, *path, *ip, *peer, *host;
+	const char *method, *path, *ip, *peer, *host, *body;
 	struct options_list headers;
 };
 
@@ -56,6 +57,12 @@ static bool build(const struct wish *wish, struct request *request)
 	}
 	if (wish->host)
 		request->flow.host = text_of(wish->host);
+	request->flow.has_body = request->flow.body_whole = true;
+	request->flow.body = text_of(wish->body ? wish->body : "");
+	if (request->flow.body.size > BODY_MAX) {
+		request->flow.body.size = BODY_MAX;
+		request->flow.body_whole = false;
+	}
 	const char *peer = wish->peer ? wish->peer : wish->ip;
 	return !peer || read_address(wish->peer ? "--peer" : "--ip", peer, &request->flow.peer);
 }
@@ -172,6 +179,7 @@ int explain_command(int argc, char **argv)
 		{"--peer", OPTIONS_TEXT, &wish.peer, "10.0.0.1", "a proxy in between, which forwards --ip"},
 		{"--host", OPTIONS_TEXT, &wish.host, "NAME", "the host (localhost)"},
 		{"--header", OPTIONS_LIST, &wish.headers, "'N: v'", "a header; repeat for more"},
+		{"--body", OPTIONS_TEXT, &wish.body, "'a=1'", "the body; its type is a header's to say"},
 		{"--policy", OPTIONS_TEXT, &wish.find.policy, "FILE", "as this file says (./policy.yaml)"},
 		{"--table", OPTIONS_TEXT, &wish.find.table, "PATH", "with the counters of this table"},
 	};

@@ -14,6 +14,8 @@ json_t *explain_walk(const struct live *live, const struct request *request, boo
 /* The limits the request meets, with the counters' state now, and of the others why not. */
 json_t *explain_limits(const struct live *live, const struct flow *flow);
 /* Whose request it is and how that was found. */
+/* {api_key, token, user, plan, identified}: what was said, and what came of it (explain_who.c). `trouble`: why no key is known, "". */
+json_t *explain_who(const struct image *image, const struct flow *flow, const char *trouble);
 json_t *explain_client(const struct image *image, const struct flow *flow);
 
 void explain_print(const json_t *document);

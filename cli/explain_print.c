@@ -108,6 +108,30 @@ static void print_answer(const json_t *verdict, const json_t *answer)
 		       get(answer, "body"));
 }
 
+/* Where the policy knows clients by more than their address. */
+static void print_who(const json_t *who)
+{
+	const json_t *key = json_object_get(who, "api_key"), *token = json_object_get(who, "token");
+	const char *left = "who";
+
+	if (json_is_object(key)) {
+		printf("%-10s  API key: %s%s%s%s%s\n", left, get(key, "is"), *get(key, "name") ? ", " : "",
+		       get(key, "name"), *get(key, "trouble") ? "; no key is known: " : "",
+		       get(key, "trouble"));
+		left = "";
+	}
+	if (json_is_object(token)) {
+		printf("%-10s  token: %s\n", left, get(token, "is"));
+		left = "";
+	}
+	if (*get(who, "user")) {
+		printf("%-10s  user: %s\n", left, get(who, "user"));
+		left = "";
+	}
+	if (*get(who, "plan"))
+		printf("%-10s  plan: %s\n", left, get(who, "plan"));
+}
+
 void explain_print(const json_t *document)
 {
 	const json_t *policy = json_object_get(document, "policy"),
@@ -123,6 +147,7 @@ void explain_print(const json_t *document)
 	       get(request, "host"), is(request, "preflight") ? ", a CORS preflight" : "");
 	printf("            matched as %s\n", get(request, "path"));
 	printf("client      %s: %s\n", get(client, "address"), get(client, "why"));
+	print_who(json_object_get(document, "who"));
 	print_lists(document);
 	print_limits(json_object_get(document, "limits"));
 	printf("verdict     %s: %s%s%s\n", get(verdict, "status"), get(verdict, "sentence"),

@@ -78,18 +78,24 @@ static json_t *answer_json(const struct live *live, const struct flow *flow)
 
 json_t *explain_walk(const struct live *live, const struct request *request, bool *refused)
 {
-	const struct flow_env env = {.table = live->table, .image = live->image};
+	struct people people;
+	const struct flow_env env = {.table = live->table, .image = live->image, .people = &people};
 	struct flow *flow = calloc(1, flow_size(live->image));
-	if (!flow)
+	if (!flow || !people_open(&people, live->image)) {
+		free(flow);
 		return NULL;
+	}
 	flow_begin(flow, &env, &request->flow, &live->now, true, true);
 	flow_run(flow);
 	*refused = flow->verdict.action != FLOW_PASS;
-	json_t *out = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "policy", policy_json(live),
+	json_t *out = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "policy", policy_json(live),
 				"request", request_json(flow), "client", explain_client(live->image, flow),
-				"deny", exception_json(live, flow->deny), "exempt",
+				"who", explain_who(live->image, flow, people.trouble), "deny",
+				exception_json(live, flow->deny), "exempt",
 				exception_json(live, flow->exempt), "limits", explain_limits(live, flow),
 				"verdict", verdict_json(live, flow), "answer", answer_json(live, flow));
+	flow_end(flow, &live->now);
+	people_close(&people);
 	free(flow);
 	return out;
 }
