@@ -17,8 +17,11 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "algo/ban.h"
+#include "algo/grant.h"
 #include "table/census.h"
 #include "table/geometry.h"
+#include "table/given.h"
 #include "table/hold.h"
 #include "table/ledger.h"
 #include "table/ledger_file.h"
@@ -29,8 +32,9 @@
 #define OPS_SECOND UINT64_C(1000000000)
 #define OPS_NOW	   (UINT64_C(1000) * OPS_SECOND)
 #define OPS_KEYS   12u
-#define OPS_ROWS   7u /* 0 to 3: counters; 4: a log; 5: the same later, none allowed; 6: concurrent */
-#define OPS_HELD   8u
+#define OPS_ROWS                                                                                             \
+	9u /* 0 to 3: counters; 4: a log; 5: the same later, none allowed; 6: concurrent; 7: bans; 8: grants */
+#define OPS_HELD 8u
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -120,7 +124,9 @@ static void ops_prepare(void)
 			 algo_fixed_window(1000, 3600 * OPS_SECOND, ALGO_CALENDAR_DAY, &numbers[3]) &&
 			 algo_sliding_log(5, 3600 * OPS_SECOND, &numbers[4]) &&
 			 algo_sliding_log(0, 3600 * OPS_SECOND, &numbers[5]) &&
-			 algo_concurrent(3, &numbers[6]),
+			 algo_concurrent(3, &numbers[6]) &&
+			 algo_ban_numbers(OPS_SECOND, 3600 * OPS_SECOND, &numbers[7]) &&
+			 grant_numbers(&numbers[8]),
 		 "numbers");
 	ops_need(ops_open(false) == WEIR_OK && ledger_lock(ops.table, 1000) == WEIR_OK, "table");
 	for (unsigned i = 0; i < OPS_ROWS; i++)
@@ -193,11 +199,11 @@ static void ops_patch(struct feed *feed)
  * further. */
 static void ops_seal_rows(void)
 {
-	struct ledger_row rows[8];
+	struct ledger_row rows[OPS_ROWS + 1];
 	off_t at = (off_t)(LAYOUT_PAGE + offsetof(struct ledger_block, rows));
 	if (pread(ops.fd[OPS_LEDGER], rows, sizeof rows, at) != sizeof rows)
 		return;
-	for (uint32_t i = 1; i < 8; i++)
+	for (uint32_t i = 1; i <= OPS_ROWS; i++)
 		rows[i].check = ledger_check(&rows[i], i);
 	ops_need(pwrite(ops.fd[OPS_LEDGER], rows, sizeof rows, at) == sizeof rows, "seal");
 }
@@ -259,9 +265,48 @@ static void ops_forge(struct feed *feed, const struct table_key *key)
 	struct table_key cell = how & 8 ? cell_key(key, how & 16, how >> 5) : *key;
 	uint64_t row = feed_take(feed, 1), word = feed_take(feed, 1) << 48 | feed_take(feed, 1) << 28;
 	word |= (how & 8 ? CELL_MARK : 0) | ((how & 24) == 24 ? CELL_HOLD : 0);
-	const struct slot slot = {slot_tag(&cell) | row % 9, how & 64 ? word | OPS_NOW : word};
+	const struct slot slot = {slot_tag(&cell) | row % (OPS_ROWS + 2), how & 64 ? word | OPS_NOW : word};
 	off_t at = (off_t)((unsigned char *)&slot_pair(ops.table, &cell)->ways[how & 7] - ops.table->base);
 	ops_need(pwrite(ops.fd[OPS_TABLE], &slot, sizeof slot, at) == sizeof slot, "forge");
+}
+
+static void ops_each(void *context, uint64_t identity, uint64_t until)
+{
+	*(uint64_t *)context += identity ^ until;
+}
+
+/* Bans and grants: under any row, of any length. */
+static void ops_given(struct feed *feed, const struct table_key *key, uint32_t row, const struct algo_time *t)
+{
+	unsigned what = (unsigned)feed_take(feed, 1);
+	uint64_t length = feed_take(feed, 1) << (what >> 3), sum = 0;
+	struct table_look look;
+	switch (what & 7) {
+	case 0:
+		table_ban(ops.table, key, ops.rows[7], t, 0, &look);
+		break;
+	case 1:
+		table_ban(ops.table, key, row, t, length, &look);
+		break;
+	case 2:
+		table_grant(ops.table, key, ops.rows[8], t, 1 + (what >> 3), t->now + length, &look);
+		break;
+	case 3:
+		table_grant(ops.table, key, row, t, (uint32_t)length, t->now + (length << 20), &look);
+		break;
+	case 4:
+		table_spend(ops.table, key, row, t, 1 + (what >> 3), &look);
+		break;
+	case 5:
+		table_spend(ops.table, key, ops.rows[8], t, 1, &look);
+		break;
+	case 6:
+		table_bans_each(ops.table, t->now, ops_each, &sum);
+		break;
+	default:
+		table_bans_until(ops.table);
+		table_grants_until(ops.table);
+	}
 }
 
 /* Logs, and what is held. */
@@ -314,6 +359,9 @@ static void ops_cells(struct feed *feed, bool patches)
 		break;
 	case 12:
 		table_charge(ops.table, &key, row, &t, cost, &look);
+		break;
+	case 13:
+		ops_given(feed, &key, row, &t);
 		break;
 	default:
 		if (patches)

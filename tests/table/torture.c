@@ -174,6 +174,7 @@ static void check(struct torture *torture, const struct findings *found)
 	log_check(torture, found->log_over);
 	hold_check(torture);
 	keys_check(torture);
+	ban_check(torture);
 	check_slots(torture);
 }
 

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 
+#include "tests/table/torture_ban.h"
 #include "tests/table/torture_churn.h"
 #include "tests/table/torture_hold.h"
 #include "tests/table/torture_hot.h"
@@ -58,6 +59,8 @@ _Noreturn static void torture_work(struct torture *torture, unsigned index, uint
 			fresh_work(&w, (unsigned)(roll % FRESH_KEYS));
 		else if (what < 220)
 			flood_work(&w, roll);
+		else if (what < 236)
+			ban_work(&w, roll);
 		else if (what < 255 || (roll & 127))
 			churn_work(&w, roll);
 		else

@@ -25,6 +25,7 @@
 #define FRESH_KEYS	16u /* per epoch: nobody has ever charged them before */
 #define FRESH_EPOCHS	32768u
 #define FLOOD_KEYS	20000u
+#define BAN_KEYS	40u
 
 struct torture_book {
 	_Atomic uint64_t counted, lost;	 /* lost: notes of the dead */
@@ -69,6 +70,7 @@ struct torture {
 	uint64_t opened[FRESH_EPOCHS]; /* table time at which the epoch began */
 	struct torture_fresh fresh[FRESH_EPOCHS][FRESH_KEYS];
 	_Atomic uint64_t flood_last[FLOOD_KEYS];
+	_Atomic uint64_t banned[2][BAN_KEYS]; /* ns of all bans that began */
 	_Atomic uint32_t records;
 	struct torture_record record[TORTURE_RECORDS];
 };

@@ -3,6 +3,7 @@
 #ifndef WEIR_TESTS_TABLE_TORTURE_LIMITS_H
 #define WEIR_TESTS_TABLE_TORTURE_LIMITS_H
 
+#include "algo/ban.h"
 #include "tests/table/rig.h"
 
 #define MS (RIG_SECOND / 1000)
@@ -34,6 +35,8 @@ enum {
 	FLOOD_TOKEN,
 	FLOOD_LOG,
 	FLOOD_DENYING,
+	BAN_ROOMY,
+	BAN_EVICTING,
 	LIMITS,
 	CHURN = LIMITS
 };
@@ -70,6 +73,8 @@ static const struct torture_limit torture_limits[LIMITS] = {
 	[FLOOD_TOKEN] = {"flood", EVICTING, ALGO_TOKEN_BUCKET, 2, 1, 3600 * RIG_SECOND, 0},
 	[FLOOD_LOG] = {"flood of logs", EVICTING, ALGO_SLIDING_LOG, 3, 2, 3600 * RIG_SECOND, 0},
 	[FLOOD_DENYING] = {"flood, denying", DENYING, ALGO_TOKEN_BUCKET, 1, 1, RIG_SECOND, 0},
+	[BAN_ROOMY] = {"bans", ROOMY, ALGO_BAN, 8, 0, 5 * MS, 0}, /* up to n times the period */
+	[BAN_EVICTING] = {"bans, evicting", EVICTING, ALGO_BAN, 8, 0, 5 * MS, 0},
 };
 
 static inline struct algo_numbers torture_numbers(unsigned limit)
@@ -89,6 +94,10 @@ static inline struct algo_numbers torture_numbers(unsigned limit)
 		break;
 	case ALGO_SLIDING_LOG:
 		if (algo_sliding_log(l->n, l->period, &numbers))
+			return numbers;
+		break;
+	case ALGO_BAN:
+		if (algo_ban_numbers(l->period, l->n * l->period, &numbers))
 			return numbers;
 		break;
 	default:
