@@ -10,6 +10,12 @@
 	X(check, "check a policy file and read it aloud")                                                    \
 	X(explain, "walk one request through the policy, station by station")                                \
 	X(show, "what was allowed and refused, to whom, under which policy")                                 \
+	X(top, "who asks most, who is refused, who is near a limit, now")                                    \
+	X(get, "what one client has used of every limit")                                                    \
+	X(why, "why a request was refused, or a client is")                                                  \
+	X(plans, "the plans, and what each gets of every limit")                                             \
+	X(shadow, "what limits that are tried would have refused")                                           \
+	X(promote, "put a limit in force that was tried, in the policy's file")                              \
 	X(reset, "forget counters: everybody's, a limit's, or one client's")                                 \
 	X(ban, "refuse a client for a while")                                                                \
 	X(unban, "lift a ban")                                                                               \

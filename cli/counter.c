@@ -49,6 +49,7 @@ json_t *counter_json(const struct live *live, const struct flow *flow, const str
 	bool holds = counter->what == IMAGE_CONCURRENT || hit->count != IMAGE_COUNT_ALL;
 	uint32_t cost = counter->what == IMAGE_RATE ? hit->cost : 1;
 	json_t *out = counter_name_json(live, hit);
+	uint32_t row = hit->row != TABLE_ROW_NONE ? hit->row : counter->row; /* for its plan, billing day */
 	struct table_look look;
 	struct algo_report now;
 	if (counter->what == IMAGE_BANDWIDTH || counter->what == IMAGE_TOTAL)
@@ -58,9 +59,9 @@ json_t *counter_json(const struct live *live, const struct flow *flow, const str
 		return out;
 	}
 	if (holds)
-		table_peek_held(live->table, &hit->key, counter->row, &live->now, cost, &look);
+		table_peek_held(live->table, &hit->key, row, &live->now, cost, &look);
 	else
-		table_peek(live->table, &hit->key, counter->row, &live->now, cost, &look);
+		table_peek(live->table, &hit->key, row, &live->now, cost, &look);
 	table_describe(&look, &live->now, cost, false, &now);
 	if (counter->asker) {
 		varied(out, counter, &look, &now, live);
@@ -72,11 +73,10 @@ json_t *counter_json(const struct live *live, const struct flow *flow, const str
 					      "full_ns", duration(now.full_ns)));
 	if (holds)
 		add(out, "held", look.held);
-	else if (look.allowed && !table_peek_room(live->table, &hit->key, counter->row, &live->now))
-		json_object_set_new(out, "no_room",
-				    json_string(table_on_full(live->table, counter->row) == TABLE_DENY
-							? "deny"
-							: "allow"));
+	else if (look.allowed && !table_peek_room(live->table, &hit->key, row, &live->now))
+		json_object_set_new(
+			out, "no_room",
+			json_string(table_on_full(live->table, row) == TABLE_DENY ? "deny" : "allow"));
 	if (counter->queue) {
 		add(out, "queue", counter->queue);
 		add(out, "waiting", flow_hit_waiting(flow, hit));

@@ -227,7 +227,7 @@ static bool set_group(struct fill *fill, const struct image_key_part *parts, uin
 			return false;
 	if (equals && is_kind(word))
 		return false;
-	if (equals && is_name(word) && fill->keys->choices == 1 && fill->choice == 0)
+	if (equals && is_name(word) && fill->keys->choices == 1 && fill->choice == 0 && !out_silent)
 		fprintf(stderr,
 			"weir: no part of the key is called '%.*s': all of '%.*s…' is taken as the value\n",
 			(int)word.size, word.data, (int)word.size + 1, word.data);

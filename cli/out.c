@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool out_as_json;
+bool out_as_json, out_silent;
 static json_t *pending; /* an error, until a document says more */
 
 static void remember(const char *name, const char *message, const char *cure)
 {
-	if (!out_as_json || pending)
+	if (!out_as_json || pending || out_silent)
 		return;
 	json_t *error = json_object();
 	if (name)
@@ -32,7 +32,8 @@ void out_error(const char *format, ...)
 	vsnprintf(message, sizeof message, format, arguments);
 	va_end(arguments);
 	fflush(stdout);
-	fprintf(stderr, "weir: %s\n", message);
+	if (!out_silent)
+		fprintf(stderr, "weir: %s\n", message);
 	remember(NULL, message, NULL);
 }
 
@@ -40,8 +41,9 @@ int out_failure_cure(enum weir_error error, const char *why, const char *cure)
 {
 	const char *sentence = why && *why ? why : weir_error_sentence(error);
 	fflush(stdout);
-	fprintf(stderr, "weir: %s\n", sentence);
-	if (*cure)
+	if (!out_silent)
+		fprintf(stderr, "weir: %s\n", sentence);
+	if (*cure && !out_silent)
 		fprintf(stderr, "      cure: %s\n", cure);
 	remember(weir_error_name(error), sentence, cure);
 	return error == WEIR_BAD_POLICY ? STATUS_FINDINGS : STATUS_SYSTEM;

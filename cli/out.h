@@ -14,6 +14,9 @@
 /* True after --json: nothing but one document may go to standard output. */
 extern bool out_as_json;
 
+/* True: out_error and out_failure say nothing and are forgotten, for who only tries. */
+extern bool out_silent;
+
 /* "weir: " and the sentence, to standard error. With --json also {"error": {"message": …}} if nothing else
  * was printed. */
 void out_error(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -175,6 +175,7 @@ static enum weir_error publish(struct table *table, const struct image *image, c
 	}
 	if (error == WEIR_OK) {
 		table_set_generation(table, copy->generation);
+		publish_trials(table, copy);
 		report->generation = copy->generation;
 		publish_tell(known, old, copy, report);
 		if (!report->words[0])

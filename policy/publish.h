@@ -26,6 +26,8 @@ bool publish_rows_each(struct image *image, bool (*visit)(const struct publish_r
 		       void *context);
 /* The number that rows of a plan have in the ledger, but for their billing day; never 0. */
 uint32_t publish_plan(struct text name);
+/* Which limits are tried from now on (table/trial.h). */
+void publish_trials(struct table *table, const struct image *image);
 /* Fills counts and words of the report. `old` may be NULL. `known`: which counters of `fresh` an earlier policy had, and
  * the ledger has not forgotten. Words are cut at a whole line; "": no counter is affected. */
 void publish_tell(const bool *known, const struct image *old, const struct image *fresh,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* spoken: numbers of counters in words, for reading a policy out and for reports. Inside the layer only. */
+/* spoken: numbers of counters in words, for reading a policy out and for reports. */
 #ifndef WEIR_POLICY_SPOKEN_H
 #define WEIR_POLICY_SPOKEN_H
 

@@ -75,7 +75,7 @@ struct stats_entry {   /* the directory; written by the publisher under ledger_l
 	uint64_t hash; /* of the name; 0: unused. Written last, cleared first */
 	char name[96];
 	struct stats_limit base; /* sums when the entry was given to this name: subtracted on reading */
-	uint64_t spare[3];
+	uint64_t spare[3];	 /* trial.c */
 } __attribute__((aligned(64)));
 static_assert(sizeof(struct stats_entry) == 192, "a file format");
 

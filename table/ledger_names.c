@@ -21,6 +21,8 @@ static void give(struct table *table, uint16_t stat, const char *name, size_t si
 
 	for (size_t i = 0; i < sizeof sum / sizeof(uint64_t); i++)
 		atomic_poke(&base[i], 0);
+	for (size_t i = 0; i < sizeof entry->spare / sizeof *entry->spare; i++)
+		atomic_poke(&entry->spare[i], 0); /* trial.c */
 	stats_limit_sum(table, stat, &sum);
 	for (size_t i = 0; i < sizeof sum / sizeof(uint64_t); i++)
 		atomic_poke(&base[i], ((const uint64_t *)&sum)[i]);

@@ -49,6 +49,9 @@ _weir() {
 			mapfile -t COMPREPLY < <(compgen -W "$(weir keys list 2>/dev/null | awk 'NR > 1 && !/ keys? in \// {print $1}')" -- "$cur")
 		fi
 		;;
+	shadow:*) mapfile -t COMPREPLY < <(compgen -W "report" -- "$cur") ;;
+	promote:*) mapfile -t COMPREPLY < <(compgen -W "$(weir show --json 2>/dev/null |
+		sed -n 's/^      "name": "\([^"]*\)",$/\1/p')" -- "$cur") ;;
 	module:*) mapfile -t COMPREPLY < <(compgen -W "path check build" -- "$cur") ;;
 	help:*) mapfile -t COMPREPLY < <(compgen -W "$(_weir_subcommands)" -- "$cur") ;;
 	import:* | check:* | run:* | publish:* | control:*)

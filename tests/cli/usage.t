@@ -7,7 +7,7 @@ from weirtest import *
 dir = folder()
 d = json.loads(weir("help", "--json").stdout)
 names = [c["name"] for c in d["subcommands"]]
-is_(names, "run check explain show reset publish control table module doctor import schema version help".split(), "the subcommands")
+is_(names, "run check explain show top get why plans shadow promote reset ban unban bans grant keys publish control table module doctor import schema version help".split(), "the subcommands")
 is_([c["code"] for c in d["exit_codes"]], [0, 1, 2, 3, 4], "the exit codes")
 
 text = weir("help").stdout
@@ -45,6 +45,19 @@ for argv, code, key in [
     (("reset",), 2, "error"),
     (("reset", "--all", "--limit", "x"), 2, "error"),
     (("show", "--key", "x", *table), 2, "error"),
+    (("top", *table), 3, "error"),
+    (("top", "--limited", "--near", *table), 2, "error"),
+    (("get",), 2, "error"),
+    (("get", "127.0.0.1", *table), 3, "error"),
+    (("why",), 2, "error"),
+    (("why", "x", "--key", "y", *table), 2, "error"),
+    (("why", "x", *table), 3, "error"),
+    (("plans", *table), 3, "error"),
+    (("shadow",), 2, "error"),
+    (("shadow", "report", *table), 3, "error"),
+    (("promote",), 2, "error"),
+    (("promote", "per-ip", "--policy", "none.yaml"), 3, "error"),
+    (("promote", "per-ip", "--policy", "p.yaml"), 1, "error"),
     (("publish", "p.yaml", *table), 3, "error"),
     (("publish",), 2, "error"),
     (("control",), 2, "error"),
