@@ -12,6 +12,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -56,7 +57,7 @@ static bool ours(const struct table *table, const struct head *head)
 	       head->size == sizeof(struct roster_entry);
 }
 
-/* An empty one, in place of another table's. Two who do so at once: one of them has lost an entry. */
+/* An empty one, in place of another table's or a damaged one. Two who do so at once: one of them has lost an entry. */
 static enum weir_error make(struct table *table)
 {
 	const struct head head = {MAGIC, table->table_id, ROSTER_ENTRIES, sizeof(struct roster_entry), {0}};
@@ -82,6 +83,7 @@ static enum weir_error open_locked(struct table *table, unsigned wait_ms, int *f
 	enum weir_error error = WEIR_NOT_FOUND;
 	for (unsigned try = 0; try < 2; try++) {
 		struct head head;
+		struct stat st;
 		error = file_open_beside(table, BESIDE_ROSTER, true, fd);
 		if (error == WEIR_OK) {
 			for (unsigned waited = 0; flock(*fd, LOCK_EX | LOCK_NB) != 0; waited += PAUSE_MS) {
@@ -91,7 +93,8 @@ static enum weir_error open_locked(struct table *table, unsigned wait_ms, int *f
 				}
 				nanosleep(&(struct timespec){0, PAUSE_MS * 1000000L}, NULL);
 			}
-			if (file_read_all(*fd, &head, sizeof head, 0, &none) == WEIR_OK && ours(table, &head))
+			if (fstat(*fd, &st) == 0 && (uint64_t)st.st_size == place_of(ROSTER_ENTRIES) &&
+			    file_read_all(*fd, &head, sizeof head, 0, &none) == WEIR_OK && ours(table, &head))
 				return WEIR_OK;
 			close(*fd);
 		} else if (error != WEIR_NOT_FOUND) {
