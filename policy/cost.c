@@ -136,6 +136,7 @@ static void read_section(struct load *load, const struct node *node, struct mode
 void cost_read(struct load *load, const struct node *cost, const struct node *overdraw,
 	       struct model_limit *limit)
 {
+	size_t errors = load->diag.errors;
 	bool debt = false;
 
 	if (cost && cost->kind == NODE_MAP)
@@ -145,11 +146,27 @@ void cost_read(struct load *load, const struct node *cost, const struct node *ov
 	if (overdraw && value_flag(load, overdraw, "overdraw", &debt))
 		limit->costs.overdraw = debt;
 	limit->costs.mark = cost ? cost->mark : limit->mark;
-	if (debt && limit->costs.settle.from == IMAGE_AMOUNT_NUMBER && (!cost || cost->kind != NODE_MAP))
+	if (debt && limit->costs.settle.from == IMAGE_AMOUNT_NUMBER && load->diag.errors == errors)
 		diag_error(
 			load, overdraw->mark,
 			"'overdraw' is for a cost that is settled afterwards; say that, like cost: {reserve: "
 			"100, settle: response.body.usage.total_tokens}");
+}
+
+void cost_warn(struct load *load, const struct model_limit *limit)
+{
+	const struct model_cost *costs = &limit->costs;
+
+	for (size_t i = 0; costs->ask.from != IMAGE_AMOUNT_NUMBER && i < limit->rate_count; i++) {
+		uint32_t most = model_capacity(&limit->rates[i].numbers);
+
+		if (limit->rates[i].what != IMAGE_RATE || most == 0 || costs->at_most <= most)
+			continue;
+		diag_warning(load, costs->mark,
+			     "a cost of more than %s can never fit, and 'at_most' lets %s be asked for",
+			     value_grouped(load, most), value_grouped(load, costs->at_most));
+		return;
+	}
 }
 
 void cost_check(struct load *load, struct model_limit *limit)

@@ -101,6 +101,7 @@ void limit_read(struct load *load, const struct node *name, const struct node *v
 	if ((word = yaml_get(&section, "for")))
 		who_read(load, word, &limit->who, &who);
 	cost_check(load, limit);
+	cost_warn(load, limit);
 	distinct_check(load, limit);
 	read_rest(load, &section, errors, limit);
 	if ((word = yaml_get(&section, "on_full")) && words_value(load, word, "on_full", &number))

@@ -114,6 +114,8 @@ void own_limits_read(struct load *load, const struct node *respond);
 /* The pseudo-limit that `candidate` makes of its limit, whose section is `section`; false after a finding. */
 bool candidate_read(struct load *load, const struct node *node, const struct node *section,
 		    const struct model_limit *base, struct model_limit *out);
+/* Can what `at_most` allows ever fit? A warning if not. */
+void cost_warn(struct load *load, const struct model_limit *limit);
 /* enforce, enforce N%, shadow or disabled. */
 void mode_read(struct load *load, const struct node *node, uint32_t *mode, uint32_t *percent);
 /* "25%", min..max. */

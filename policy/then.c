@@ -98,6 +98,10 @@ void then_read(struct load *load, const struct node *node, struct model_limit *l
 	if (limit->shared)
 		diag_error(load, node->mark,
 			   "'then' would ban everybody: the whole site has one counter here");
-	else if (!algo_ban_numbers(limit->then.ban_ns, limit->then.most_ns, &ignored))
+	else if (limit->missing == IMAGE_MISSING_ANONYMOUS)
+		diag_warning(load, node->mark,
+			     "all who come without a key share one ban, as they share one counter; say "
+			     "missing: ip");
+	if (!algo_ban_numbers(limit->then.ban_ns, limit->then.most_ns, &ignored))
 		diag_error(load, ban->mark, "such a ban is out of range");
 }

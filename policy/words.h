@@ -61,11 +61,12 @@ enum word_section {
 	  "{\"type\": [\"integer\", \"string\"]}, \"minItems\": 1}]}")                                       \
 	X(BYTES, "bytes per second", "{\"type\": \"string\", \"pattern\": \"^[0-9$]\"}")                     \
 	X(BRIEF, "one value, or a section", "")                                                              \
-	X(PERCENT, "per cent", "{\"type\": \"string\", \"pattern\": \"%\"}")                                 \
+	X(PERCENT, "per cent", "{\"type\": \"string\", \"pattern\": \"[%$]\"}")                              \
 	X(PERCENTS, "per cent, or a list of them",                                                           \
 	  "{\"anyOf\": [{\"type\": \"string\"}, {\"type\": \"array\", \"items\": "                           \
 	  "{\"type\": \"string\"}, \"minItems\": 1}]}")                                                      \
 	X(AMOUNT, "number, or where it is said", "{\"type\": [\"integer\", \"string\"]}")                    \
+	X(PLACE, "path, or no", "{\"type\": [\"string\", \"boolean\"]}")                                     \
 	X(TEXT, "text", "{\"type\": \"string\"}")                                                            \
 	X(DATE, "date", "{\"type\": \"string\", \"pattern\": \"^[0-9$]\"}")                                  \
 	X(TEXTS, "text, or a list",                                                                          \

@@ -14,7 +14,7 @@ const struct word words_answer[] = {
 	 "What a refusal says. `{file: 429.html}` sends a page of your own.", "respond: {body: problem}\n"},
 	{SECTION_RESPOND, "cors", TYPE_CHOICE, 0, "`mirror`", "What browsers of other origins may read.",
 	 "respond: {cors: none}\n"},
-	{SECTION_RESPOND, "own_limits", TYPE_TEXT, 0, "`/.weir/limits`",
+	{SECTION_RESPOND, "own_limits", TYPE_PLACE, 0, "`/.weir/limits`",
 	 "At the file's first level only: the path at which a client reads its own limits, as JSON, free of "
 	 "charge; "
 	 "`no` for none.",

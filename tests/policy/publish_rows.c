@@ -49,6 +49,12 @@ static struct seen rows_of(const struct image *image)
 	return seen;
 }
 
+struct identities {
+	uint64_t list[64];
+	uint32_t count, at;
+	bool checking, good;
+};
+
 struct damage {
 	uint32_t at, now;
 	uint32_t was;
@@ -151,6 +157,39 @@ static void check_damage(struct table *table, struct image *image, uint32_t rows
 	ok(publish_rows_stand(table, image), "and with all of them back they stand");
 }
 
+/* Every counter, ban and candidate of a limit goes on after a rename. */
+static bool same_identities(const struct publish_row *row, void *context)
+{
+	struct identities *out = context;
+
+	if (out->checking)
+		out->good &= out->at < out->count && out->list[out->at] == row->identity;
+	else
+		out->list[out->count++] = row->identity;
+	out->at += out->checking;
+	return true;
+}
+
+static void check_renames(void)
+{
+	static const char before[] = "clients: {api_keys: {}}\nplans: {pro: {a: 20/min}}\n"
+				     "limits: {a: {key: cookie.sid, missing: ip, rate: 10/min, new_keys: "
+				     "3/min, then: {ban: 1min}, "
+				     "candidate: 5/min}, b: {key: api-key, missing: ip, rate: 10/month}}";
+	static const char after[] =
+		"clients: {api_keys: {}}\nplans: {pro: {c: 30/min}}\n"
+		"limits: {c: {key: cookie.sid, missing: ip, rate: 20/min, new_keys: 4/min, then: {ban: "
+		"2min}, "
+		"candidate: 6/min, was: a}, d: {key: api-key, missing: ip, rate: 20/month, was: b}}";
+	struct identities identities = {.good = true};
+
+	publish_rows_each((struct image *)(uintptr_t)load(before), same_identities, &identities);
+	identities.checking = true;
+	publish_rows_each((struct image *)(uintptr_t)load(after), same_identities, &identities);
+	ok(identities.good && identities.at == identities.count,
+	   "'was' carries all counters of plans, new keys, bans, candidates and bills");
+}
+
 int main(void)
 {
 	char folder[] = "/tmp/weir-rows-XXXXXX", path[64], command[96], why[256] = "";
@@ -182,6 +221,7 @@ int main(void)
 	check_damage(table, (struct image *)(uintptr_t)current->image, after.rows);
 	is_u64(policy_publish(table, load(text), &report, why, sizeof why), WEIR_OK, "once more");
 	ok(report.unchanged, "nothing has changed");
+	check_renames();
 	policy_drop(&current);
 	table_close(&table);
 	snprintf(command, sizeof command, "rm -r %s", folder);
