@@ -48,6 +48,21 @@ static void print_remarks(const struct import *import)
 		fputs("there are no limits in this configuration\n", stderr);
 }
 
+static void tell_keys(const struct import *import, const char *to, const char *keys)
+{
+	const char *plural = import->key_count == 1 ? "" : "s";
+
+	if (!import->key_count)
+		return;
+	if (!keys)
+		fprintf(stderr, "%zu API key%s written nowhere: --keys FILE does that\n", import->key_count,
+			import->key_count == 1 ? " is" : "s are");
+	else
+		fprintf(stderr,
+			"%zu API key%s in %s, which only you can read; next: weir keys import %s%s%s\n",
+			import->key_count, plural, keys, keys, to ? " --policy " : "", to ? to : "");
+}
+
 /* What weir itself says of the text that it has written: an error there is a mistake of ours, and is said. */
 static bool sound(const struct import *import, const char *name)
 {
@@ -73,27 +88,44 @@ static int failed(const struct import *import)
 	return STATUS_FINDINGS;
 }
 
-static int deliver(const struct import *import, const char *to, bool force)
+/* The keys are written before the policy that needs them, and only to a file. */
+static int deliver(const struct import *import, const char *to, const char *keys, bool force)
 {
-	if (to) {
-		int status = import_write(to, import->policy, force);
-		if (status != STATUS_FINE)
-			return status;
-	}
+	int status = STATUS_FINE;
+
+	if (keys)
+		status = import_write(keys, import->keys, 0600, force);
+	if (to && status == STATUS_FINE)
+		status = import_write(to, import->policy, 0644, force);
+	if (status != STATUS_FINE)
+		return status;
 	if (out_as_json) {
 		out_document(json_pack(
-			"{s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:o}", "policy",
+			"{s:o, s:o, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:o}", "policy",
 			out_own(text_of(import->policy)), "out", to ? out_own(text_of(to)) : json_null(),
-			"limits", (json_int_t)import->limits, "lines", (json_int_t)import->lines, "carried",
-			(json_int_t)import->carried, "dropped", (json_int_t)import->dropped, "lost",
-			(json_int_t)import->lost, "remarks", remarks_json(import)));
+			"keys", (json_int_t)import->key_count, "keys_out",
+			keys ? out_own(text_of(keys)) : json_null(), "limits", (json_int_t)import->limits,
+			"lines", (json_int_t)import->lines, "carried", (json_int_t)import->carried, "dropped",
+			(json_int_t)import->dropped, "lost", (json_int_t)import->lost, "remarks",
+			remarks_json(import)));
 	} else {
 		if (!to)
 			fputs(import->policy, stdout);
 		fflush(stdout);
 		print_remarks(import);
+		tell_keys(import, to, keys);
 	}
 	return import->lost ? STATUS_PARTLY : STATUS_FINE;
+}
+
+/* Where API keys go: NULL: nowhere. */
+static const char *keys_file(const struct import *import, const char *to, const char *keys, char *beside,
+			     size_t size)
+{
+	if (!import->key_count || keys || !to)
+		return import->key_count ? keys : NULL;
+	snprintf(beside, size, "%s.keys.jsonl", to);
+	return beside;
 }
 
 static bool same_file(const char *a, const char *b)
@@ -125,10 +157,13 @@ static char *standard_input(struct text *out)
 
 int import_command(int argc, char **argv)
 {
-	const char *to = NULL;
+	const char *to = NULL, *keys = NULL;
+	char beside[4096];
 	bool force = false;
 	const struct options_rule rules[] = {
 		{"--out", OPTIONS_TEXT, &to, "FILE", "write the policy there, not to standard output (-)"},
+		{"--keys", OPTIONS_TEXT, &keys, "FILE",
+		 "write API keys there (default: the policy's name and .keys.jsonl)"},
 		{"--force", OPTIONS_FLAG, &force, NULL, "also over a file that exists"},
 	};
 	struct options options = {
@@ -176,7 +211,7 @@ int import_command(int argc, char **argv)
 	else if (!sound(&import, to ? to : "policy.yaml"))
 		status = STATUS_FINDINGS;
 	else
-		status = deliver(&import, to, force);
+		status = deliver(&import, to, keys_file(&import, to, keys, beside, sizeof beside), force);
 	import_free(&import);
 	free(text);
 	return status;

@@ -30,7 +30,9 @@ struct import {
 	char *policy; /* NULL: there is none */
 	/* limit lines of nginx that were read; each is carried or dropped: the policy has it, or a remark says that it is lost */
 	size_t lines, carried, dropped;
-	size_t limits;		       /* of the policy */
+	size_t limits; /* of the policy */
+	char *keys;    /* API keys, one a line, for `weir keys import`; they are secrets. NULL: none */
+	size_t key_count;
 	struct import_remark *remarks; /* in order of place */
 	size_t remark_count, lost;     /* lost: remarks of that weight */
 	/* why there is no policy: a mistake of the syntax, or a file that cannot be read (line 0) */

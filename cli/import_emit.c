@@ -45,6 +45,10 @@ static void write_key(FILE *out, const struct import_zone *zone)
 		import_yaml_texts(out, &zone->key.parts);
 	else
 		fputs("site", out);
+	if (zone->key.audience.count) {
+		fputs("\n    for: ", out);
+		import_yaml_texts(out, &zone->key.audience);
+	}
 	fputs(zone->key.skip	  ? "\n    missing: skip\n"
 	      : zone->key.address ? "\n    missing: ip\n"
 				  : "\n",

@@ -208,8 +208,8 @@ void import_key(struct import_model *model, struct import_zone *zone)
 	struct text name = import_variable_alone(zone->key_text), counted = zone->key_text;
 	const char *why = NULL;
 
-	if (zone->why)
-		return; /* its lines are lost anyway */
+	if (zone->why || zone->key.known)
+		return; /* its lines are lost anyway, or it is said */
 	if (zone->key_text.size == 0) {
 		zone->key.why = "its key is empty, so it limits nobody";
 		return;

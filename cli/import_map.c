@@ -231,9 +231,15 @@ static bool has_hostnames(const struct conf_directive *block)
 	return false;
 }
 
-static const char *unsaid(struct import_model *model, const struct conf_directive *d)
+/* A value that may be an API key is not shown. */
+static const char *unsaid(struct import_model *model, const struct import_switch *out,
+			  const struct conf_directive *d)
 {
 	struct text key = d->words[0];
+	if (out->dimension == IMPORT_HEADER && !out->open)
+		return arena_format(model->arena, "a value of its map, at %s, has no word in a policy",
+				    import_where(model, d->place))
+			.data;
 	return arena_format(model->arena, "the value '%.*s' of its map, at %s, has no word in a policy",
 			    (int)(key.size < 80 ? key.size : 80), key.data, import_where(model, d->place))
 		.data;
@@ -264,7 +270,7 @@ bool import_map(struct import_model *model, const struct import_variable *map, u
 			    (variable && regexes && strpbrk(d->words[1].data, "123456789")) ||
 			    !(regexes ? say_regex(model, out, d)
 				      : say(model, out, literal(key), d->words[1], false))) {
-				*why = unsaid(model, d);
+				*why = unsaid(model, out, d);
 				return false;
 			}
 		}

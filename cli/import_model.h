@@ -6,7 +6,8 @@
  *   import_conf    the tree of directives; import_token its words, import_include the files that it names
  *   import_walk    http and its servers; import_level what a level says, import_line its limits, import_location the paths of a
  *                  location (import_regex, import_pattern); import_page error_page; import_clients realip
- *   import_zone    zones; import_rate their rates; import_key whom they count (import_map, import_geo, import_switch)
+ *   import_zone    zones; import_rate their rates; import_key whom they count (import_map, import_geo, import_switch);
+ *                  import_secrets maps of API keys: whom, by key and plan (import_secrets_view, import_secrets_plan)
  *   import_group   equal lines become one limit; import_hosts, import_paths where it holds; import_names what it is called
  *   import_emit    the policy; import_match its matches, import_emit_clients its networks, import_yaml its texts
  *
@@ -38,12 +39,14 @@ struct import_condition {
 	struct text name; /* IP: what to call the network */
 };
 
-struct import_key {		   /* whom a zone counts */
-	struct text variable;	   /* that it is, if it is a map or geo */
-	const char *why;	   /* why it cannot be said; NULL: it can */
-	struct import_texts parts; /* as a policy writes them; none: the site */
-	bool skip;		   /* who has no such key is not counted */
-	bool address;		   /* the address takes the place of a missing part */
+struct import_key {		      /* whom a zone counts */
+	struct text variable;	      /* that it is, if it is a map or geo */
+	const char *why;	      /* why it cannot be said; NULL: it can */
+	struct import_texts parts;    /* as a policy writes them; none: the site */
+	bool skip;		      /* who has no such key is not counted */
+	bool address;		      /* the address takes the place of a missing part */
+	bool known;		      /* import_secrets has said it */
+	struct import_texts audience; /* whom it is for, as a policy writes it; none: everybody */
 	struct import_condition *conditions;
 	size_t condition_count;
 };
@@ -192,6 +195,7 @@ struct import_model {
 	struct import_variable *variables;
 	struct import_limit *limits;
 	size_t limit_count, limit_capacity;
+	struct import_secrets *secrets;	   /* NULL: no zone counts by API keys that are written here */
 	struct import_condition *networks; /* those that were given a name */
 	size_t network_count, network_capacity;
 	/* realip */
@@ -251,6 +255,9 @@ const char *import_rate(struct import_model *model, struct import_zone *zone, st
 
 /* import_key.c */
 void import_key(struct import_model *model, struct import_zone *zone);
+
+/* import_secrets.c: the keys of zones that maps of API keys decide, as far as a policy can say them; before import_key. */
+void import_secrets(struct import_model *model);
 
 /* import_regex.c */
 struct import_regex {

@@ -109,6 +109,9 @@ bool import_run(const struct import_options *options, struct import *out)
 void import_free(struct import *import)
 {
 	free(import->policy);
+	if (import->keys)
+		explicit_bzero(import->keys, strlen(import->keys));
+	free(import->keys);
 	if (import->memory)
 		arena_free(import->memory);
 	free(import->memory);

@@ -109,7 +109,7 @@ bool import_switch_key(struct import_model *model, const struct import_switch *d
 	struct import_condition present = some;
 
 	if (!one_result(decided, counted)) {
-		*why = "its map gives several keys: plans, which a policy has not yet";
+		*why = "its map gives several keys, and not by API keys alone";
 		return false;
 	}
 	if (counted->size == 0) {
@@ -119,8 +119,8 @@ bool import_switch_key(struct import_model *model, const struct import_switch *d
 	if (decided->secret) {
 		*why = arena_format(
 			       model->arena,
-			       "its map has values of the header %.*s, which may be API keys, and which a "
-			       "policy would show",
+			       "its map has values of the header %.*s, which may be API keys, and no plan "
+			       "says what it makes of them",
 			       (int)decided->header.size, decided->header.data)
 			       .data;
 		return false;

@@ -22,6 +22,7 @@ static void gather_names(struct import_model *model, const struct conf_directive
 	for (const struct conf_directive *d = http->children; d; d = d->next)
 		if (conf_is(d, "limit_req_zone") || conf_is(d, "limit_conn_zone"))
 			import_zone(model, d);
+	import_secrets(model);
 	for (struct import_zone *zone = model->zones; zone; zone = zone->next)
 		if (!zone->twice)
 			import_key(model, zone);

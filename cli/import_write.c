@@ -35,7 +35,7 @@ static bool put(int descriptor, const char *text)
 	return fsync(descriptor) == 0;
 }
 
-int import_write(const char *path, const char *text, bool force)
+int import_write(const char *path, const char *text, mode_t mode, bool force)
 {
 	char temporary[4096];
 	struct stat st;
@@ -48,7 +48,7 @@ int import_write(const char *path, const char *text, bool force)
 		errno = ENAMETOOLONG;
 		return give_up(path, NULL);
 	}
-	int descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	int descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 	if (descriptor < 0) {
 		out_error("cannot write %s: %s", path, strerror(errno));
 		return STATUS_SYSTEM;

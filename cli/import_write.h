@@ -4,9 +4,10 @@
 #define WEIR_CLI_IMPORT_WRITE_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
-/* Writes `text` beside `path` and moves it into place; refuses to replace a file unless forced. Prints what went wrong;
- * returns the exit code. */
-int import_write(const char *path, const char *text, bool force);
+/* Writes `text` beside `path`, with that mode, and moves it into place; refuses to replace a file unless forced. Prints what went
+ * wrong; returns the exit code. */
+int import_write(const char *path, const char *text, mode_t mode, bool force);
 
 #endif

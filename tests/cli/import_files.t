@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 # weir import: mistakes and where they are, files that include each other, and the file that it writes.
-import json, os, re, sys; sys.path.insert(0, "tests/lib")
+import glob, json, os, re, sys; sys.path.insert(0, "tests/lib")
 from weirtest import *
 
 dir = folder()
@@ -104,7 +104,41 @@ r = imported(GOOD, "--out", f"{dir}/none/policy.yaml")
 is_((r.returncode, r.stderr), (3, f"weir: cannot write {dir}/none/policy.yaml: No such file or directory\n"), "a folder that is not there")
 is_(sorted(f for f in os.listdir(dir) if "new" in f), [], "nothing is left beside")
 d = json.loads(imported(GOOD, "--json").stdout)
-is_(d, {"policy": text, "out": None, "limits": 1, "lines": 1, "carried": 1, "dropped": 0, "lost": 0, "remarks": []}, "--json: the policy inside")
+is_(d, {"policy": text, "out": None, "keys": 0, "keys_out": None, "limits": 1, "lines": 1, "carried": 1, "dropped": 0, "lost": 0, "remarks": []}, "--json: the policy inside")
+
+# API keys go into a private file, and nowhere else
+KEYED = """http {
+  map $http_x_api_key $tier { default ''; "first-secret" pro; "second \\"secret" pro; "third-secret" free; }
+  map $tier $pro { pro $http_x_api_key; default ''; }
+  limit_req_zone $pro zone=pro:1m rate=10r/s;
+  server { limit_req zone=pro; }
+}"""
+LINES = ['{"name":"pro","secret":"first-secret","plan":"pro"}', '{"name":"pro-2","secret":"second \\"secret","plan":"pro"}',
+         '{"name":"free","secret":"third-secret","plan":"free"}']
+os.umask(0o022)
+for f in glob.glob(f"{dir}/*.yaml"):
+    os.remove(f)
+r = imported(KEYED, "--out", out)
+is_((r.returncode, r.stdout, r.stderr.splitlines()),
+    (0, "", ["1 of 1 limit carried over", f"3 API keys in {out}.keys.jsonl, which only you can read; next: weir keys import {out}.keys.jsonl --policy {out}"]),
+    "keys: what was done is said, and what is next")
+is_(open(f"{out}.keys.jsonl").read().splitlines(), LINES, "a key a line, with the plan that its map says")
+is_(os.stat(f"{out}.keys.jsonl").st_mode & 0o777, 0o600, "which nobody else can read")
+is_("secret" in open(out).read(), False, "no secret is in the policy")
+is_(weir("check", out).returncode, 0, "which is sound")
+r = weir("keys", "import", f"{out}.keys.jsonl", "--policy", out, cwd=dir)
+is_((r.returncode, r.stdout), (0, "3 keys and 3 secrets imported\n"), "weir keys import takes them")
+r = weir("keys", "whose", "--policy", out, input='second "secret', cwd=dir)
+is_((r.returncode, "pro-2" in r.stdout), (0, True), "and knows them")
+is_(imported(KEYED, "--out", out).returncode, 2, "a file of keys is not replaced")
+is_(imported(KEYED, "--out", out, "--force").returncode, 0, "but by --force")
+r = imported(KEYED)
+is_((r.returncode, r.stderr.splitlines()[-1], "secret" in r.stdout + r.stderr), (0, "3 API keys are written nowhere: --keys FILE does that", False), "no secret goes to a terminal")
+r = imported(KEYED, "--keys", f"{dir}/k", "--json")
+d = json.loads(r.stdout)
+is_((d["keys"], d["keys_out"], "secret" in r.stdout, open(f"{dir}/k").read().splitlines()), (3, f"{dir}/k", False, LINES), "--keys and --json")
+is_(imported(GOOD, "--keys", f"{dir}/none").returncode, 0, "without keys there is nothing to write")
+is_(os.path.exists(f"{dir}/none"), False, "and no file")
 
 # a page that can be read is the policy's own
 os.mkdir(f"{dir}/www")
