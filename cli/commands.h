@@ -22,6 +22,7 @@
 	X(bans, "who is banned, by whom, until when and why")                                                \
 	X(grant, "give a client more than its limit allows, until a date")                                   \
 	X(keys, "API keys: add, list, show, set, rotate, revoke, import, export")                            \
+	X(usage, "what API keys were charged in a month, for the bill")                                      \
 	X(publish, "check a policy file and make it the one in force")                                       \
 	X(control, "watch a policy file and publish every edit")                                             \
 	X(table, "what is in the table of counters, and whether it is sound")                                \

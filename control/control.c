@@ -13,6 +13,7 @@
 #include "control/lastgood.h"
 #include "control/owner.h"
 #include "control/single.h"
+#include "control/usage_collect.h"
 #include "control/watch.h"
 #include "policy/place.h"
 #include "policy/policy.h"
@@ -21,6 +22,7 @@
 #define WRITING_MS  250	     /* longer while somebody is in the middle of writing */
 #define PATIENCE_MS 1000     /* but no longer than this: it may never end; also how often stat is asked */
 #define REFRESH_MS  86400000 /* some time zones' clocks are known for a year or two: read again each day */
+#define COLLECT_MS  100	     /* between some keys' usage and some others' */
 #define ROUNDS	    3	     /* an edit during the reading is read again at once, so often */
 
 struct control {
@@ -30,10 +32,11 @@ struct control {
 	struct watch *watch;
 	struct table *table;
 	struct keys_follow keys; /* the ring of the policy's API keys */
-	struct keep *keep;	 /* NULL: the table is not written down */
-	struct policy good;	 /* the last policy without errors; good.image NULL: none yet */
-	uint64_t generation;	 /* of the image that we know to be published */
-	uint64_t read_ms;	 /* when the policy was last read */
+	struct usage_collect usage;
+	struct keep *keep;   /* NULL: the table is not written down */
+	struct policy good;  /* the last policy without errors; good.image NULL: none yet */
+	uint64_t generation; /* of the image that we know to be published */
+	uint64_t read_ms;    /* when the policy was last read */
 	uint64_t first_ms, due_ms,
 		poll_ms;   /* an edit's first sign, when to read it, when to look by stat; 0: none */
 	char *said;	   /* the findings as last reported */
@@ -107,6 +110,7 @@ void control_close(struct control **control)
 	char why[256];
 	if (!*control)
 		return;
+	usage_collect_end(&(*control)->usage);
 	keep_end(&(*control)->keep, (*control)->table, say_keep, *control);
 	table_close(&(*control)->table);
 	if ((*control)->lock >= 0 && owner_become((*control)->table_path, why, sizeof why))
@@ -339,6 +343,8 @@ void control_work(struct control *control, uint64_t now_ms)
 	}
 	if (control->table)
 		compare(control);
+	if (control->table)
+		usage_collect(&control->usage, control->table, now_ms, say_keep, control);
 	if (control->table && control->keep)
 		keep_work(control->keep, control->table, now_ms, say_keep, control);
 }
@@ -352,6 +358,8 @@ int control_timeout(const struct control *control, uint64_t now_ms)
 {
 	uint64_t next = control->due_ms && control->due_ms < control->poll_ms ? control->due_ms
 									      : control->poll_ms;
+	if (usage_collecting(&control->usage) && next > now_ms + COLLECT_MS)
+		next = now_ms + COLLECT_MS;
 	return next > now_ms ? (int)(next - now_ms) : 0;
 }
 

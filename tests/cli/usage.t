@@ -7,7 +7,7 @@ from weirtest import *
 dir = folder()
 d = json.loads(weir("help", "--json").stdout)
 names = [c["name"] for c in d["subcommands"]]
-is_(names, "run check explain show top get why plans shadow promote reset ban unban bans grant keys publish control table module doctor import schema version help".split(), "the subcommands")
+is_(names, "run check explain show top get why plans shadow promote reset ban unban bans grant keys usage publish control table module doctor import schema version help".split(), "the subcommands")
 is_([c["code"] for c in d["exit_codes"]], [0, 1, 2, 3, 4], "the exit codes")
 
 text = weir("help").stdout
