@@ -46,7 +46,7 @@ enum weir_error ring_build_begin(struct ring_writer *writer, const struct ring_s
 	if (rows > RING_PLACES_MAX / 4 || more > RING_PLACES_MAX / 4 || max_id > RING_PLACES_MAX)
 		return why_error(&why, WEIR_NO_SPACE, "more keys than a ring can hold");
 	more += rows / 16 + SPARE;
-	while (places / 2 < rows + more)
+	while (places / 8 * 5 < rows + more)
 		places *= 2;
 	struct ring_build *build = calloc(1, sizeof *build);
 	if (!build)
@@ -97,7 +97,8 @@ enum weir_error ring_build_add(struct ring_build *build, const struct ring_row *
 	uint64_t *word = ring_word_of(build->index, build->header.places, NULL, row->hash);
 	if (!units || row->id > build->header.stamps)
 		return why_error(&why, WEIR_DAMAGED, "a key without a name, or with a text that is too long");
-	if (!word || unit + units >= RING_UNITS_MAX || build->header.used_places >= build->header.places / 2)
+	if (!word || unit + units >= RING_UNITS_MAX ||
+	    build->header.used_places >= build->header.places / 8 * 7)
 		return why_error(&why, WEIR_NO_SPACE, "more keys than there were");
 	memcpy(build->buffer + build->filled, bytes, units * RING_UNIT);
 	build->filled += units * RING_UNIT;

@@ -98,6 +98,9 @@ static enum weir_error map(struct ring *ring, int fd, bool write, const struct w
 		return why_error(why, WEIR_SYSTEM, "%s%s: mmap: %s", ring->database, RING_SUFFIX,
 				 strerror(errno));
 	ring->map = all;
+	/* read ahead; and fewer, larger pages where the file system can do that (tmpfs): hints, no more */
+	madvise(all, (size_t)st.st_size, MADV_WILLNEED);
+	madvise(all, (size_t)st.st_size, MADV_HUGEPAGE);
 	ring->map_size = (size_t)st.st_size;
 	enum weir_error error = attach(ring, all, (uint64_t)st.st_size);
 	if (error != WEIR_OK)
