@@ -151,7 +151,7 @@ int grant_command(int argc, char **argv)
 	const char *until = NULL;
 	const struct options_rule rules[] = {
 		{"--until", OPTIONS_TEXT, &until, "DATE",
-		 "30d, 2030-12-31 or 2030-12-31T18:00 (UTC); else the end of the limit's window, or a day"},
+		 "30d, 2030-12-31T18:00 (UTC); else the end of the limit's window, or a day"},
 		FIND_OPTIONS(&find),
 	};
 	struct options options = {

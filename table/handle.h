@@ -99,7 +99,7 @@ struct table {
 	struct handle_tickets {	   /* oldest first */
 		struct table_ticket *first, *last;
 	} reserved, in_flight;
-	uint32_t held; /* tickets in both */
+	uint32_t held;		/* tickets in both */
 	uint64_t roster_second; /* of table time: so many entries have been noted in it (roster.c) */
 	uint32_t roster_noted;
 };
