@@ -13,7 +13,7 @@ def plain(http, port):
 
 
 class Nginx:
-    def __init__(self, http, policy=None):
+    def __init__(self, http, policy=None, keys=None):
         self.dir, shm = folder(), shm_folder()
         os.chmod(self.dir, 0o755)
         self.port = port()
@@ -23,7 +23,10 @@ class Nginx:
         self.table = f"{shm}/t/site"
         own = ""
         if policy:
-            own = f"weir_policy {write(self.dir + '/policy.yaml', policy)}; weir_table {self.table} 4m;"
+            path = write(self.dir + "/policy.yaml", policy)
+            if keys and weir("keys", "import", keys, "--policy", path).returncode != 0:
+                raise SystemExit("the keys were not imported")
+            own = f"weir_policy {path}; weir_table {self.table} 4m;"
         self.conf = write(f"{self.dir}/nginx.conf", f"""
 {"load_module " + MODULE + ";" if policy else ""}
 {"user root;" if os.geteuid() == 0 else ""}
@@ -47,10 +50,11 @@ http {{
 def pair(http):
     """Stock nginx, and weir's with what was imported from it."""
     conf = write(f"{folder()}/nginx.conf", "http {\n" + plain(http, 80) + "\n}\n")
-    r = weir("import", conf)
+    keys = conf + ".keys"
+    r = weir("import", conf, "--keys", keys)
     if r.returncode not in (0, 4):
         raise SystemExit(r.stderr)
-    return Nginx(http), Nginx(LIMITS.sub("", http), r.stdout), r
+    return Nginx(http), Nginx(LIMITS.sub("", http), r.stdout, keys if os.path.exists(keys) else None), r
 
 
 def same(what, http, trace, expect=None):
@@ -107,6 +111,21 @@ same("keys by header", """
     server { LISTEN limit_req zone=key burst=2 nodelay; limit_req zone=guest; location / { FILE } }""",
      [("/", {"headers": {"X-API-Key": k} if k else {}}) for k in ("A", "B", "", "A", "", "B", "A", "A", "B", "B", "")],
      [200, 200, 200, 200, 503, 200, 200, 503, 200, 503, 503])
+same("tiers of API keys", """
+    map $http_x_api_key $tier { default free; k-1 pro; k-2 pro; k-3 internal; k-4 free; }
+    map $tier $free { free $binary_remote_addr; default ""; }
+    map $tier $pro { pro $http_x_api_key; default ""; }
+    limit_req_zone $free zone=free:1m rate=1r/m;
+    limit_req_zone $pro zone=pro:1m rate=1r/m;
+    server { LISTEN limit_req zone=free; limit_req zone=pro burst=2 nodelay; location / { FILE } }""",
+     [("/", {"headers": {"X-API-Key": k} if k else {}}) for k in ["k-1"] * 4 + ["k-2"] + ["k-3"] * 3 + ["", "", "k-4", "k-9", "k-2", "k-2", "k-2"]],
+     [200] * 3 + [503, 200] + [200] * 3 + [200, 503, 503, 503, 200, 200, 503])
+same("clients of several bearer keys", """
+    map $http_authorization $client { default ""; "Bearer a-1" a; "Bearer a-2" a; "Bearer b-1" b; }
+    limit_req_zone $client zone=client:1m rate=1r/m;
+    server { LISTEN limit_req zone=client burst=1 nodelay; location / { FILE } }""",
+     [("/", {"headers": {"Authorization": f"Bearer {k}"} if k else {}}) for k in ("a-1", "a-2", "a-1", "a-2", "b-1", "b-1", "b-1", "", "", "", "c", "c", "c")],
+     [200, 200, 503, 503, 200, 200, 503] + [200] * 6)
 same("by method", """
     map $request_method $writer { default ""; ~^(POST|PUT)$ $binary_remote_addr; }
     limit_req_zone $writer zone=a:1m rate=1r/m;
