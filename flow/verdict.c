@@ -9,6 +9,7 @@
  */
 #include "flow/read.h"
 #include "flow/refusal.h"
+#include "flow/usage.h"
 
 #define SECOND UINT64_C(1000000000)
 
@@ -25,6 +26,7 @@ void flow_hit_report(const struct flow *flow, const struct flow_hit *hit, struct
 		out->remaining = 0;
 		out->wait_ns = out->full_ns = SECOND;
 	}
+	usage_soft(read_counter(flow->env->image, hit->counter), out);
 }
 
 /* Less of its limit is left: a / b < c / d without dividing. */

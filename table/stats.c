@@ -93,7 +93,7 @@ static bool read_event(const struct stats_event *from, struct stats_event *out)
 	if (out->length > sizeof out->text)
 		out->length = sizeof out->text;
 	out->stat %= TABLE_STAT_COUNT;
-	return out->kind >= STATS_EVENT_REFUSED && out->kind <= STATS_EVENT_DENIED;
+	return out->kind >= STATS_EVENT_REFUSED && out->kind <= STATS_EVENT_NOTICE;
 }
 
 size_t stats_events(struct table *table, struct stats_event *out, size_t max)
