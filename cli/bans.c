@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "algo/ban.h"
+#include "cli/bans.h"
 #include "cli/out.h"
 #include "cli/whom.h"
 #include "table/given.h"
@@ -34,14 +35,15 @@ static void add(void *context, uint64_t identity, uint64_t until)
 		}
 }
 
-/* How many there are, by the policy in force; what a limit bans that it has not any more bans nobody. */
-static uint64_t count_all(const struct live *live)
+uint64_t bans_count(const struct live *live)
 {
 	struct count count = {0};
-	know(&count, live, live->image->clients.ban_row);
+	if (table_bans_until(live->table) > live->now.now)
+		know(&count, live, live->image->clients.ban_row);
 	for (uint32_t i = 0; i < live->image->limits.count; i++)
 		know(&count, live, image_limit_at(live->image, i)->then.ban_row);
-	table_bans_each(live->table, live->now.now, add, &count);
+	if (count.known) /* else there is nothing to look for */
+		table_bans_each(live->table, live->now.now, add, &count);
 	return count.bans;
 }
 
@@ -143,7 +145,7 @@ static int bans(const struct live *live)
 			json_array_append_new(list, ban);
 	}
 	free(entries);
-	uint64_t all = count_all(live), named = json_array_size(list);
+	uint64_t all = bans_count(live), named = json_array_size(list);
 	uint64_t unnamed = all > named ? all - named : 0;
 	if (out_as_json) {
 		out_document(json_pack("{s:o, s:I}", "bans", list, "unnamed", (json_int_t)unnamed));

@@ -114,7 +114,8 @@ static bool choose(const struct client *client, const struct image_limit *limit,
 			if (!found)
 				found = part_of(client, word);
 		}
-		if (!found && (limit->missing == IMAGE_MISSING_IP || limit->missing == IMAGE_MISSING_NONE))
+		if (!found && !site &&
+		    (limit->missing == IMAGE_MISSING_IP || limit->missing == IMAGE_MISSING_NONE))
 			found = ip;
 		if (found && out->count < OPTIONS_LIST_MAX) {
 			out->items[out->count++] = found->text;

@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "cli/find.h"
+#include "cli/live.h"
 
 /* GOOD and NOTE need no hand; WRONG does. */
 enum doctor_level { DOCTOR_GOOD, DOCTOR_NOTE, DOCTOR_WRONG };
@@ -23,5 +23,7 @@ void doctor_machine(struct doctor *doctor);		    /* nginx, module, shared memory
 void doctor_table(struct doctor *doctor, const char *path); /* one table with everything beside it */
 void doctor_policy(struct doctor *doctor,
 		   const char *path); /* its policy, control, proxies (called by doctor_table) */
+/* What that policy knows clients by: API keys, tokens (called by doctor_policy). */
+void doctor_clients(struct doctor *doctor, const struct live *live);
 
 #endif

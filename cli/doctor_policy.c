@@ -118,6 +118,7 @@ void doctor_policy(struct doctor *doctor, const char *path)
 	if (gateway_note_read(path, note, sizeof note))
 		doctor_say(doctor, DOCTOR_WRONG, "gateway", "mend that and save the policy again",
 			   "the edited gateway is not in force: %s", note);
+	doctor_clients(doctor, &live);
 	json_t *untrusted = show_untrusted(&live);
 	const json_t *one;
 	size_t i;

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "cli/bans.h"
 #include "cli/counter.h"
 #include "cli/gateway_note.h"
 #include "cli/keys.h"
@@ -19,6 +20,8 @@ static json_t *process_json(const struct live *live)
 #define X(name, help) json_object_set_new(out, #name, json_integer((json_int_t)sum.name));
 	STATS_PROCESS(X)
 #undef X
+	if (live->image->kind == IMAGE_OF_POLICY)
+		json_object_set_new(out, "bans", json_integer((json_int_t)bans_count(live)));
 	return out;
 }
 

@@ -169,5 +169,13 @@ void show_print(const json_t *document, int64_t now)
 		       number(requests, "decisions", a, sizeof a), number(requests, "unmatched", b, sizeof b),
 		       number(requests, "denied", c, sizeof c),
 		       number(requests, "evicted_live", d, sizeof d));
+	if (requests && json_integer_value(json_object_get(requests, "unknown")))
+		printf("%s requests came with an unknown API key or a token that is not believed\n",
+		       number(requests, "unknown", a, sizeof a));
+	if (requests && json_integer_value(json_object_get(requests, "unsettled")))
+		printf("%s answers did not say what a limit is settled by\n",
+		       number(requests, "unsettled", a, sizeof a));
+	if (requests && json_integer_value(json_object_get(requests, "bans")))
+		printf("%s bans are in force: weir bans\n", number(requests, "bans", a, sizeof a));
 	print_happenings(document, now);
 }

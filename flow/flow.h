@@ -371,6 +371,10 @@ void flow_key_hit(struct flow *flow, struct flow_hit *hit);
 /* The key as a reader knows it: the values in order, joined by ", "; an address with its prefix length if it
  * is masked. Hostile bytes as sent, cut at `size`, no NUL. Returns the length. */
 size_t flow_key_text(const struct flow *flow, const struct flow_hit *hit, char *out, size_t size);
+/* The client's address as it may be written down: "unix:" without one, a digest under `privacy: hash`. At least
+ * FLOW_CLIENT_TEXT bytes; returns the length, no NUL. */
+#define FLOW_CLIENT_TEXT (ADDRESS_TEXT_MAX + 1)
+size_t flow_client_text(const struct flow *flow, char *out);
 /* What $weir_key_hash shows for a hit. */
 uint64_t flow_key_digest(const struct flow *flow, const struct flow_hit *hit);
 

@@ -87,3 +87,15 @@ size_t flow_key_text(const struct flow *flow, const struct flow_hit *hit, char *
 	}
 	return used;
 }
+
+size_t flow_client_text(const struct flow *flow, char *out)
+{
+	char bytes[4 + sizeof flow->client.bytes] = {'a', 'd', 'r', ':'};
+
+	if (!flow->has_client)
+		return put(out, 0, FLOW_CLIENT_TEXT, TEXT("unix:"));
+	if (!flow->env->image->clients.privacy_hash)
+		return address_format(&flow->client, out);
+	memcpy(bytes + 4, flow->client.bytes, sizeof flow->client.bytes);
+	return put_digest(table_key_digest(flow->env->table, bytes, sizeof bytes), out, 0, FLOW_CLIENT_TEXT);
+}

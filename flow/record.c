@@ -35,7 +35,7 @@ static void tell(const struct flow *flow, enum stats_event_kind kind, uint16_t s
 {
 	struct stats_event event = {.at = flow->time.now, .kind = (uint8_t)kind, .stat = stat};
 	const struct flow_request *request = flow->request;
-	char text[ADDRESS_TEXT_MAX];
+	char text[FLOW_CLIENT_TEXT];
 
 	if (!flow->env->recorder ||
 	    !flow_recorder_due(flow->env->recorder, kind, stat, flow->time.now, &event.count))
@@ -44,9 +44,10 @@ static void tell(const struct flow *flow, enum stats_event_kind kind, uint16_t s
 		event.length = (uint8_t)flow_key_text(flow, hit, event.text, sizeof event.text);
 	} else {
 		/* untrusted: the address to trust, or to distrust: the peer's; denied: the client's */
-		bool peer = kind == STATS_EVENT_UNTRUSTED;
-		if (peer ? request->has_peer : flow->has_client)
-			event.length = (uint8_t)address_format(peer ? &request->peer : &flow->client, text);
+		if (kind != STATS_EVENT_UNTRUSTED)
+			event.length = (uint8_t)flow_client_text(flow, text);
+		else if (request->has_peer)
+			event.length = (uint8_t)address_format(&request->peer, text);
 		else
 			event.length = (uint8_t)strlen(strcpy(text, "unix:"));
 		memcpy(event.text, text, event.length);

@@ -243,7 +243,7 @@ unsigned top_count(struct table *table, uint64_t now, const struct top_seen *see
 	uint32_t error = low(atomic_peek(&entry->further)), sure = top->asked[at] - error;
 	bool again = sure > many, named = top->named >> at & 1;
 	return (!named && (again || error == 0) ? TOP_WANTS_NAME : 0) |
-	       (!again || sure % SHARE_EACH < many ? TOP_WANTS_SHARE : 0);
+	       (sure < SHARE_EACH || sure % SHARE_EACH < many ? TOP_WANTS_SHARE : 0);
 }
 
 void top_name(struct table *table, const char *name, size_t size)

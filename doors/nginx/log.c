@@ -23,8 +23,9 @@ typedef struct {
     ngx_uint_t               next;             /* of the list of those that count, plus one */
     size_t                   name_len;
     size_t                   line_len;
-    struct address           client;
-    unsigned                 has_client:1;
+    size_t                   client_len;
+    char                     client[FLOW_CLIENT_TEXT];
+    char                     refusal[sizeof(((struct flow_verdict *) 0)->refusal)];
     unsigned                 mixed:1;          /* of several limits; the name is the last one's */
     u_char                   name[LEDGER_NAME_MAX];
     u_char                   line[160];        /* method and target, as sent: hostile */
@@ -195,8 +196,13 @@ ngx_http_weir_log_count(ngx_http_weir_main_conf_t *mcf,
     tally->name_len = name.size;
     ngx_memcpy(tally->name, name.data, tally->name_len);
 
-    tally->client = visit->flow->client;
-    tally->has_client = visit->flow->has_client;
+    tally->client_len = flow_client_text(visit->flow, tally->client);
+    ngx_memcpy(tally->refusal, visit->flow->verdict.refusal,
+               sizeof(tally->refusal));
+
+    if (kind == NGX_HTTP_WEIR_SHADOW) {
+        tally->refusal[0] = '\0';               /* that of another limit, if any */
+    }
 
     method = ngx_min(visit->in.method.size, sizeof(tally->line) / 2);
     target = ngx_min(visit->in.target.size, sizeof(tally->line) - 1 - method);
@@ -271,20 +277,11 @@ ngx_http_weir_log_flush(void)
 static void
 ngx_http_weir_log_write(ngx_http_weir_tally_t *tally, ngx_uint_t kind)
 {
-    char        client[ADDRESS_TEXT_MAX];
     u_char     *p, line[sizeof(tally->line) * 4];
     ngx_str_t   name;
 
     p = ngx_http_weir_log_hostile(line, line + sizeof(line), tally->line,
                                   tally->line_len);
-
-    if (tally->has_client) {
-        (void) address_format(&tally->client, client);
-
-    } else {
-        (void) ngx_cpystrn((u_char *) client, (u_char *) "unix:",
-                           sizeof(client));
-    }
 
     name.len = tally->name_len;
     name.data = tally->name;
@@ -292,7 +289,7 @@ ngx_http_weir_log_write(ngx_http_weir_tally_t *tally, ngx_uint_t kind)
     ngx_log_error(ngx_http_weir_log_conf->log_level,
                   ngx_http_weir_log_conf->realm.log, 0,
                   "weir: %s%V%s %s %ui request%s in the last second, "
-                  "last: client %s \"%*s\"",
+                  "last: client %*s \"%*s\"%s%s",
                   kind == NGX_HTTP_WEIR_DENIED ? "the deny list"
                   : tally->mixed ? "limits without statistics of their own, "
                                    "the last \""
@@ -302,5 +299,6 @@ ngx_http_weir_log_write(ngx_http_weir_tally_t *tally, ngx_uint_t kind)
                   kind == NGX_HTTP_WEIR_SHADOW ? "would have refused"
                                                : "refused",
                   tally->count, tally->count == 1 ? "" : "s",
-                  client, (size_t) (p - line), line);
+                  tally->client_len, tally->client, (size_t) (p - line), line,
+                  tally->refusal[0] ? ", refusal " : "", tally->refusal);
 }

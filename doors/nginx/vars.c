@@ -8,7 +8,8 @@ enum {
     NGX_HTTP_WEIR_VAR_STATUS,
     NGX_HTTP_WEIR_VAR_LIMIT,
     NGX_HTTP_WEIR_VAR_REMAINING,
-    NGX_HTTP_WEIR_VAR_KEY_HASH
+    NGX_HTTP_WEIR_VAR_KEY_HASH,
+    NGX_HTTP_WEIR_VAR_REFUSAL
 };
 
 
@@ -28,6 +29,9 @@ static ngx_http_variable_t  ngx_http_weir_vars[] = {
 
     { ngx_string("weir_key_hash"), NULL, ngx_http_weir_variable,
       NGX_HTTP_WEIR_VAR_KEY_HASH, NGX_HTTP_VAR_NOCACHEABLE, 0 },
+
+    { ngx_string("weir_refusal"), NULL, ngx_http_weir_variable,
+      NGX_HTTP_WEIR_VAR_REFUSAL, NGX_HTTP_VAR_NOCACHEABLE, 0 },
 
       ngx_http_null_variable
 };
@@ -123,7 +127,18 @@ ngx_http_weir_variable(ngx_http_request_t *r, ngx_http_variable_value_t *v,
         return NGX_OK;
     }
 
-    if (visit->failed || visit->flow->verdict.limit_index == FLOW_NONE) {
+    if (data == NGX_HTTP_WEIR_VAR_REFUSAL && !visit->failed
+        && visit->flow->verdict.refusal[0])
+    {
+        text = text_of(visit->flow->verdict.refusal);
+        v->len = text.size;
+        v->data = (u_char *) text.data;
+        return NGX_OK;
+    }
+
+    if (visit->failed || visit->flow->verdict.limit_index == FLOW_NONE
+        || data == NGX_HTTP_WEIR_VAR_REFUSAL)
+    {
         v->valid = 0;
         v->not_found = 1;
         return NGX_OK;

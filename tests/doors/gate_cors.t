@@ -26,7 +26,7 @@ cors = lambda a: sorted((k, v) for k, v in a.list if k.lower().startswith("acces
 
 is_(cors(site.get("/plain/", headers=ORIGIN)), [], "an allowed answer is opened to nobody by weir")
 a = site.get("/plain/", headers=ORIGIN)
-is_(cors(a), [("Access-Control-Allow-Origin", "https://app.example"), ("Access-Control-Expose-Headers", NAMES + ", Retry-After"), ("Vary", "Origin")],
+is_(cors(a), [("Access-Control-Allow-Origin", "https://app.example"), ("Access-Control-Expose-Headers", NAMES + ", Retry-After, Weir-Refusal"), ("Vary", "Origin")],
     "a refusal can be read by the script that asked, headers too")
 is_(cors(site.get("/plain/")), [], "without an Origin there is nothing to say")
 a = site.get("/cors/", headers=ORIGIN)
@@ -37,15 +37,15 @@ is_(cors(a), [("Access-Control-Allow-Credentials", "true"), ("Access-Control-All
     "where add_header did, too")
 a = site.get("/added/", headers=ORIGIN)
 is_((a.status, cors(a)), (429, [("Access-Control-Allow-Credentials", "true"), ("Access-Control-Allow-Origin", "https://app.example"),
-                               ("Access-Control-Expose-Headers", NAMES + ", Retry-After")]), "what add_header says on a refusal is not doubled")
+                               ("Access-Control-Expose-Headers", NAMES + ", Retry-After, Weir-Refusal")]), "what add_header says on a refusal is not doubled")
 a = site.get("/star/", headers=ORIGIN)
 is_(cors(a), [("Access-Control-Allow-Origin", "*"), ("Access-Control-Expose-Headers", "X-A, " + NAMES)], "add_header without `always`, allowed")
 a = site.get("/star/", headers=ORIGIN)
-is_(cors(a), [("Access-Control-Allow-Origin", "https://app.example"), ("Access-Control-Expose-Headers", NAMES + ", Retry-After"), ("Vary", "Origin")],
+is_(cors(a), [("Access-Control-Allow-Origin", "https://app.example"), ("Access-Control-Expose-Headers", NAMES + ", Retry-After, Weir-Refusal"), ("Vary", "Origin")],
     "and refused, where nginx leaves it out")
 site.get("/ret/", headers=ORIGIN)
 a = site.get("/ret/", headers=ORIGIN)
-is_((a.status, cors(a)), (429, [("Access-Control-Allow-Origin", "*"), ("Access-Control-Expose-Headers", NAMES + ", Retry-After")]), "in place of `return`")
+is_((a.status, cors(a)), (429, [("Access-Control-Allow-Origin", "*"), ("Access-Control-Expose-Headers", NAMES + ", Retry-After, Weir-Refusal")]), "in place of `return`")
 site.get("/off/", headers=ORIGIN)
 is_(cors(site.get("/off/", headers=ORIGIN)), [], "cors: none")
 a = request(site.port, "OPTIONS", "/added/", headers=dict(ORIGIN, **{"Access-Control-Request-Method": "PUT"}))

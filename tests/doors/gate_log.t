@@ -25,7 +25,7 @@ def total(name):
 
 is_([site.post("/login/x?a=b").status for _ in range(4)], [200, 429, 429, 429], "one login, three refusals")
 ok(wait_until(lambda: total("login") == 3), "are told")
-like(lines("login")[-1], ', last: client 127.0.0.1 "POST /login/x?a=b"', "with the last of them")
+like(lines("login")[-1], ', last: client 127.0.0.1 "POST /login/x?a=b", refusal ', "with the last of them")
 like(lines("login")[-1], "[warn]", "as a warning")
 like(lines("login")[-1], ' in the last second', "by the second")
 

@@ -208,7 +208,7 @@ static void check_names(struct table *table)
 	unsigned looks = 0;
 	for (unsigned i = 0; i < 160; i++)
 		looks += top_count(table, now, &seen) / TOP_WANTS_SHARE;
-	is_u64(looks, 10, "a share is looked for each sixteenth time");
+	is_u64(looks, 23, "a share is looked for fifteen times, then each sixteenth");
 }
 
 static void check_owners(const struct rig *rig)
