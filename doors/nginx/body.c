@@ -23,44 +23,56 @@ static void ngx_http_weir_body_take(ngx_http_request_t *r,
 static ssize_t ngx_http_weir_body_part(ngx_buf_t *b, u_char *to, size_t size);
 
 
-/*
- * What is compressed cannot be looked into: its fields are as if they were not there. Backends that decompress would see others than
- * the bytes say.
- */
-
 void
 ngx_http_weir_body_begin(ngx_http_request_t *r, ngx_http_weir_visit_t *visit)
 {
-    struct text                encoding;
+    if (r->headers_in.content_length_n > 0 || r->headers_in.chunked) {
+        visit->in.can_read_body = 1;
+        return;
+    }
+
+    visit->in.has_body = 1;
+    visit->in.body_whole = 1;
+}
+
+
+/*
+ * What is compressed cannot be looked into, nor what has two types: its fields are as if they were not there. Backends that decompress,
+ * or take the other type, would see others than we.
+ */
+
+ngx_uint_t
+ngx_http_weir_body_readable(ngx_http_request_t *r, ngx_http_weir_visit_t *visit)
+{
+    unsigned                   n;
+    struct text                value;
     struct flow_request       *in;
     ngx_http_core_loc_conf_t  *clcf;
 
     in = &visit->in;
-
-    if (r->headers_in.content_length_n <= 0 && !r->headers_in.chunked) {
-        in->has_body = 1;
-        in->body_whole = 1;
-        return;
-    }
-
-    if (in->header(in->door, TEXT("content-encoding"), 0, &encoding)
-        && encoding.size != 0
-        && !text_equal_folded(encoding, TEXT("identity")))
-    {
-        in->has_body = 1;
-        return;
-    }
+    in->has_body = 1;
 
     clcf = ngx_http_get_module_loc_conf(r, ngx_http_core_module);
 
     if (clcf->client_max_body_size == 0
         && r->headers_in.content_length_n > NGX_HTTP_WEIR_BODY_BOUND)
     {
-        in->has_body = 1;
-        return;
+        return 0;
     }
 
-    in->can_read_body = 1;
+    if (in->header(in->door, TEXT("content-type"), 1, &value)) {
+        return 0;
+    }
+
+    for (n = 0; in->header(in->door, TEXT("content-encoding"), n, &value); n++) {
+        if (value.size != 0 && !text_equal_folded(value, TEXT("identity"))) {
+            return 0;
+        }
+    }
+
+    in->has_body = 0;
+
+    return 1;
 }
 
 

@@ -36,6 +36,7 @@ ngx_http_weir_gate_init(ngx_conf_t *cf)
 static ngx_int_t
 ngx_http_weir_handler(ngx_http_request_t *r)
 {
+    ngx_int_t                  rc;
     ngx_http_weir_visit_t     *visit;
     ngx_http_weir_loc_conf_t  *lcf;
 
@@ -70,7 +71,13 @@ ngx_http_weir_handler(ngx_http_request_t *r)
         ngx_http_weir_body_begin(r, visit);
     }
 
-    switch (ngx_http_weir_decide(visit)) {
+    rc = ngx_http_weir_decide(visit);
+
+    if (rc == NGX_DONE && !ngx_http_weir_body_readable(r, visit)) {
+        rc = ngx_http_weir_decide(visit);
+    }
+
+    switch (rc) {
 
     case NGX_AGAIN:
         return ngx_http_weir_wait(r, visit->flow->verdict.wait_ms);

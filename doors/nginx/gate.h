@@ -280,8 +280,10 @@ ngx_int_t ngx_http_weir_gate_init(ngx_conf_t *cf);
 /* From a phase handler: waits `ms`, then runs the phases on from the same handler. What the handler returns. */
 ngx_int_t ngx_http_weir_wait(ngx_http_request_t *r, ngx_msec_t ms);
 
-/* body.c. Before it decides: is there a body that can be read? */
+/* body.c. Before it decides: is there a body at all? And, when it is needed: can it be looked into? 0: in.has_body is set, with nothing
+ * in it; decide again. */
 void ngx_http_weir_body_begin(ngx_http_request_t *r, ngx_http_weir_visit_t *visit);
+ngx_uint_t ngx_http_weir_body_readable(ngx_http_request_t *r, ngx_http_weir_visit_t *visit);
 /* From the phase handler: reads the body, then runs the phases on from the same handler, with visit->in.has_body. What the handler
  * returns. */
 ngx_int_t ngx_http_weir_body_read(ngx_http_request_t *r, ngx_http_weir_visit_t *visit);

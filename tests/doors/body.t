@@ -40,6 +40,13 @@ def login(body, kind=FORM, path="/login", **headers):
     return site.post(path, body=body if isinstance(body, bytes) else body.encode(), headers={"Content-Type": kind, **headers}).status
 
 
+def raw(lines):
+    w = Wire(site.port)
+    status = w.send(f"POST /login HTTP/1.1\r\nHost: a\r\nContent-Type: {FORM}\r\n{lines}\r\nContent-Length: 11\r\n\r\nusername=x9").read().status
+    w.close()
+    return status
+
+
 # ---- one account -----------------------------------------------------------------------------------------
 is_(login("username=alice&password=1"), 200, "a form: the first")
 is_(login(json.dumps({"password": "x", "username": " ALICE "}), "application/json"), 200, "JSON, in capitals: the second of the same account")
@@ -63,9 +70,12 @@ for what, got in [
     ("broken JSON", lambda: login('{"username":"x1"', "application/json")),
     ("a compressed form", lambda: login(gzip.compress(b"username=x1"), FORM, **{"Content-Encoding": "gzip"})),
     ("one that says it is", lambda: login("username=x1", FORM, **{"Content-Encoding": "br"})),
+    ("identity, and then something else", lambda: raw("Content-Encoding: identity\r\nContent-Encoding: gzip")),
+    ("two types", lambda: raw("Content-Type: multipart/form-data; boundary=B")),
     ("a field behind the first 16 KB", lambda: login("a=" + "x" * 16384 + "&username=x1")),
 ]:
     is_(got(), 403, f"missing: {what}")
+is_(raw("X-Other: 1"), 200, "(each of them is there when it is sent as it should be)")
 is_(login("username=x1", FORM, **{"Content-Encoding": "identity"}), 200, "identity is no encoding")
 is_(login("username=x3&a=" + "x" * 100_000), 200, "a field at the beginning of a large body is found")
 is_([login("a=" + "x" * 16000 + "&username=x3&b=" + "y" * n) for n in (0, 30000)], [200, 429], "... also in its sixteenth kilobyte, in a temporary file")
