@@ -15,8 +15,8 @@ deeper = {n for n in named if "/" in n}
 is_(sorted(folders - {n.split('/')[0] for n in named}), [], "every folder is in the map")
 is_(sorted(n for n in named if not os.path.exists(n)), [], "everything in the map exists")
 is_(sorted(n for n in deeper if not any(f.startswith(n + "/") or f == n for f in files)), [], "also what is named deeper down")
-layers = [n for n in named if n in ("algo", "table", "policy", "flow")]
-is_(layers, ["algo", "table", "policy", "flow"], "the layers stand in the order in which they may include")
+layers = [n for n in named if n in ("algo", "table", "policy", "identity", "flow")]
+is_(layers, ["algo", "table", "policy", "identity", "flow"], "the layers stand in the order in which they may include")
 makefile = re.search(r"^LAYERS\s*:=\s*(.*)$", open("Makefile").read(), re.M).group(1).split()
 is_(makefile, layers, "and the Makefile builds them in that order")
 done()
