@@ -83,18 +83,23 @@ static enum weir_error open_sql(struct keys_db *db, enum keys_how how, struct ke
 	return error;
 }
 
+static enum weir_error none(const char *path, struct keys_trouble *trouble)
+{
+	char cure[PATH_MAX + 64];
+	snprintf(cure, sizeof cure, "`weir keys add NAME --database %s` makes it", path);
+	return keys_trouble(trouble, WEIR_NOT_FOUND, cure, "%s: no database of API keys", path);
+}
+
 static enum weir_error open_in(int folder, const char *name, struct keys_db *db, enum keys_how how,
 			       struct keys_trouble *trouble)
 {
-	char cure[PATH_MAX + 64];
 	struct ring_state state;
 	bool there;
 	enum weir_error error = look(folder, db->path, name, &there, trouble);
 	if (error == WEIR_OK && !there && how == KEYS_CREATE) {
 		error = make(folder, name, trouble);
 	} else if (error == WEIR_OK && !there) {
-		snprintf(cure, sizeof cure, "`weir keys add NAME --database %s` makes it", db->path);
-		return keys_trouble(trouble, WEIR_NOT_FOUND, cure, "%s: no database of API keys", db->path);
+		return none(db->path, trouble);
 	}
 	if (error == WEIR_OK)
 		error = open_sql(db, how, trouble);
@@ -113,6 +118,8 @@ enum weir_error keys_db_open(const char *path, enum keys_how how, unsigned wait_
 	*trouble = (struct keys_trouble){0};
 	enum weir_error error = file_folder(path, how == KEYS_CREATE, &folder, &name,
 					    &(struct why){trouble->why, sizeof trouble->why});
+	if (error == WEIR_NOT_FOUND)
+		return none(path, trouble);
 	if (error != WEIR_OK)
 		return trouble->error = error;
 	struct keys_db *db = calloc(1, sizeof *db);
