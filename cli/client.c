@@ -37,15 +37,15 @@ static const struct client_part *part_of(const struct client *client, const char
 
 static void add_key(struct client *client, struct text name)
 {
-	struct ring_key key;
+	struct ring_key *key = &client->key;
 	client->said_key = true;
-	client->known = keys_who_named(client->live->image, name, live_wall(client->live), &key);
+	client->known = keys_who_named(client->live->image, name, live_wall(client->live), key);
 	if (!client->known)
 		return;
-	add(client, "user", (struct text){key.owner, key.owner_size});
-	add(client, "api-key.owner", (struct text){key.owner, key.owner_size});
-	add(client, "api-key.tenant", (struct text){key.tenant, key.tenant_size});
-	add(client, "api-key.plan", (struct text){key.plan, key.plan_size});
+	add(client, "user", (struct text){key->owner, key->owner_size});
+	add(client, "api-key.owner", (struct text){key->owner, key->owner_size});
+	add(client, "api-key.tenant", (struct text){key->tenant, key->tenant_size});
+	add(client, "api-key.plan", (struct text){key->plan, key->plan_size});
 }
 
 int client_read(struct client *client, const struct live *live, const struct options_list *words)
@@ -200,7 +200,9 @@ json_t *client_limit_json(const struct client *client, uint32_t index)
 		json_object_set_new(out, "needs", json_string(needs));
 		return out;
 	}
-	int status = keys_find(&keys, live, index, &parts, 0);
+	struct live with = *live;
+	with.key = client->known ? &client->key : NULL;
+	int status = keys_find(&keys, &with, index, &parts, 0);
 	if (status != STATUS_FINE) {
 		keys_free(&keys);
 		json_decref(out);

@@ -14,7 +14,8 @@ struct client {
 		size_t word;	 /* bytes before the '=' */
 	} parts[CLIENT_PARTS_MAX];
 	size_t count;
-	bool said_key, known; /* an API key was named; the doors know it */
+	bool said_key, known; /* an API key was named; the doors know it, and it is: */
+	struct ring_key key;
 };
 
 /* Words: an address; KIND=VALUE as in a limit's key; the name of an API key, whose owner, tenant and plan are the client's too. STATUS_FINE,

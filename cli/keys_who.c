@@ -169,6 +169,10 @@ bool keys_who_is(struct keys *keys, const struct live *live)
 		if (said.owner_size)
 			api_key_part(who, TEXT("owner"), (struct text){said.owner, said.owner_size});
 	}
+	if (name.size == 0 && live->key && who->key_said == FLOW_CREDENTIAL_NONE) {
+		who->key = *live->key;
+		who->key_said = FLOW_CREDENTIAL_GOOD;
+	}
 	if (who->user.size == 0 && who->key_said == FLOW_CREDENTIAL_GOOD)
 		who->user = (struct text){who->key.owner, who->key.owner_size};
 	if (keys->claims) {

@@ -5,6 +5,7 @@
 #define WEIR_CLI_LIVE_H
 
 #include "cli/find.h"
+#include "identity/ring.h"
 #include "policy/policy.h"
 
 struct live {
@@ -12,7 +13,10 @@ struct live {
 	struct policy_image *current;
 	const struct image *image; /* of current */
 	struct algo_time now;
-	const char *plan; /* --plan: by which one a client is looked at, NULL: its own; the command's to set */
+	const struct ring_key *
+		key; /* the API key that a client comes with, whatever a limit counts it by; NULL: none; the command's to set */
+	const char
+		*plan;	 /* --plan: by which one a client is looked at, NULL: its own; the command's to set */
 	char folder[64]; /* a private table's own, removed by live_close; else "" */
 };
 
