@@ -29,7 +29,7 @@ MODULE  := $(B)/ngx_http_weir_module.so
 
 UNIT_SRC  := $(sort $(wildcard tests/algo/*.c tests/table/*.c tests/policy/*.c tests/identity/*.c tests/flow/*.c tests/cli/*.c))
 UNIT      := $(patsubst %.c,$(B)/%,$(UNIT_SRC))
-HELPERS   := $(B)/tests/lib/zone_table $(B)/tests/lib/ring_look
+HELPERS   := $(B)/tests/lib/zone_table $(B)/tests/lib/ring_look $(B)/tests/lib/usage_charge
 CHECKS    := $(filter-out $(B)/tests/table/torture%,$(UNIT))
 RACES     := $(filter $(B)/tests/table/race_%,$(UNIT))
 FUZZERS   := $(patsubst fuzz/%.c,$(B)/fuzz/%,$(sort $(wildcard fuzz/*.c)))
