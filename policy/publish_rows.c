@@ -63,9 +63,10 @@ static bool visit_counter(const struct walk *w, uint32_t index, const struct ima
 	struct publish_row row = {
 		.counter = index,
 		.name = image_text(w->image, limit->name),
-		.flags = counter->what == IMAGE_USAGE /* a bill is kept while anything else can go */
-				 ? LEDGER_KEEP
-				 : (uint16_t)(limit->on_full | LEDGER_QUOTA(limit->quota)),
+		/* a bill is kept while anything else can go */
+		.flags = (uint16_t)(counter->what == IMAGE_USAGE
+					    ? LEDGER_KEEP
+					    : limit->on_full | (uint32_t)LEDGER_QUOTA(limit->quota)),
 		.plan = LEDGER_PLAN(hash, counter->day_rows.count > 0),
 		.identity = counter->identity,
 		.numbers = counter->numbers,
