@@ -54,7 +54,7 @@ void keys_follow(struct keys_follow *follow, const char *database,
 	if (!database || !*database)
 		return;
 	mark(&now, database);
-	if (memcmp(now.marks, follow->marks, sizeof now.marks) == 0)
+	if (follow->looked && memcmp(now.marks, follow->marks, sizeof now.marks) == 0)
 		return;
 	enum weir_error error = mend(database, &made, &trouble);
 	if (error == WEIR_BUSY)
@@ -62,6 +62,7 @@ void keys_follow(struct keys_follow *follow, const char *database,
 	if (made)	/* what the ring is now is not what it was */
 		mark(&now, database);
 	memcpy(follow->marks, now.marks, sizeof now.marks);
+	follow->looked = true;
 	if (error == WEIR_OK) {
 		follow->said[0] = '\0';
 		snprintf(line, sizeof line, "%s%s: written anew from the database", database, RING_SUFFIX);

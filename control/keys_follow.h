@@ -10,7 +10,8 @@
 struct keys_follow { /* zeroed at first */
 	struct {
 		uint64_t inode, size, time_ns;
-	} marks[3];	/* of database, journal and ring, as they were when all was well */
+	} marks[3]; /* of database, journal and ring, as they were when all was well */
+	bool looked;
 	char said[1024]; /* the trouble that was told last */
 };
 

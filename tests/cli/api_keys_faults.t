@@ -62,10 +62,10 @@ is_([door(s) for s in secrets], [f"known m{i} -" for i in range(12)], "twelve at
 random.seed(7)
 for i in range(40):
     p = start([WEIR, "keys", "set", "m1", "--plan", f"p{i}", "--database", DB], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    time.sleep(random.random() * 0.02)
+    time.sleep(random.random() * 0.1)
     stop(p, signal.SIGKILL)
 plan = json.loads(keys("show", "m1", "--json").stdout)["plan"]
-is_(door(secrets[1]), f"known m1 {plan}", "killed at forty instants: after the next command the door knows what the database says")
+is_(door(secrets[1]), f"known m1 {plan or '-'}", "killed at forty instants: after the next command the door knows what the database says")
 with sqlite3.connect(DB) as c:
     is_(c.execute("PRAGMA integrity_check").fetchall(), [("ok",)], "which is sound")
 c.close()
