@@ -17,6 +17,7 @@ plans:
   pro: {monthly: 30/month}
 limits:
   monthly: {match: /api, key: api-key, missing: skip, rate: 10/month, align: calendar, over: {allow: 20%, notify: [80%, 100%]}}
+  billed: {match: /bill, key: api-key, missing: skip, rate: 1000/month, align: billing-day}
   burst: {match: /api, key: ip, rate: 1000/min}
   trial: {match: /api, key: ip, rate: 5/min, mode: shadow}
 """, http=f"weir_snapshot {SNAP};", start_now=False)
@@ -59,9 +60,9 @@ r = get("/.weir/limits", beta)
 is_((r.status, r.headers["content-type"]), (200, "application/json"), "own limits")
 d = json.loads(r.text if hasattr(r, "text") else r.body)
 is_(d["plan"], "pro", "of his plan")
-is_([(x["name"], x["limit"]) for x in d["limits"]], [("monthly", 30), ("burst", 1000)], "his numbers, no shadow")
+is_([(x["name"], x["limit"]) for x in d["limits"]], [("monthly", 30), ("billed", 1000), ("burst", 1000)], "his numbers, no shadow")
 is_((d["limits"][0]["used"], d["limits"][0]["remaining"]), (5, 25), "what he has used, and what is left")
-within(d["limits"][1]["used"], 0, 17, "of the bucket what has not drained")
+within(d["limits"][2]["used"], 0, 17, "of the bucket what has not drained")
 r = get("/.weir/limits", acme)
 d = json.loads(r.text if hasattr(r, "text") else r.body)
 is_([(x["name"], x["limit"], x["used"], x["remaining"]) for x in d["limits"]][0], ("monthly", 10, 12, 0), "over the quota")
@@ -114,7 +115,7 @@ is_(by_key(), {("acme", "monthly"): 12, ("beta", "monthly"): 6}, "control killed
 is_(get("/api", acme).status, 429, "and so is the quota")
 
 # ---- months that are over
-charged = run(CHARGE, site.table, "acme", "1", "777")
+charged = run(CHARGE, site.table, "monthly", "acme", "1", "777")
 start_s, end_s = map(int, charged.stdout.split())
 last = time.strftime("%Y-%m", time.gmtime(start_s))
 is_(by_key("--month", last), {("acme", "monthly"): 777}, "last month, as long as the table has it")
@@ -141,5 +142,19 @@ site.start()
 is_(get("/api", beta).status, 200, "a table that knows nothing")
 is_(by_key("--month", last), {("acme", "monthly"): 777}, "last month is in the database")
 is_(by_key(), {("beta", "monthly"): 1}, "and this one begins anew")
+
+# ---- another billing day: what was charged under the former one is on the bill as before, and the quota goes on
+gamma = add_key("gamma", "--billing-day", "15")
+
+
+def left():
+    return int(get("/bill", gamma).headers["x-ratelimit-remaining"])
+
+
+is_([left() for _ in range(3)], [999, 998, 997], "three in a billing period")
+is_(weir("keys", "set", "gamma", "--billing-day", "20", "--policy", site.policy).returncode, 0, "his day is changed")
+is_([left() for _ in range(4)], [996, 995, 994, 993], "four more of the same quota")
+billed = [int(row["units"]) for m in (last, time.strftime("%Y-%m", time.gmtime())) for row in csv.DictReader(io.StringIO(usage("--csv", "--month", m, "--limit", "billed")))]
+is_(sorted(billed), [3, 4], "seven on the bill, whichever months the periods began in")
 site.stop()
 done()
