@@ -319,6 +319,10 @@ void flow_make_verdict(struct flow *flow)
 		pass(flow);
 		if (flow_who_refused(flow))
 			unknown(flow);
+	} else if (verdict->status == FLOW_MISSING && flow_who_refused(flow)) {
+		/* it lacks a key because it came with a wrong one: that is what it must hear */
+		verdict->limit_index = verdict->counter_index = flow->refused_by = FLOW_NONE;
+		unknown(flow);
 	}
 	if (verdict->action == FLOW_REFUSE || verdict->action == FLOW_CACHED)
 		flow_refusal(flow);
