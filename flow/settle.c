@@ -41,7 +41,7 @@ static void repeat(struct flow *flow, const struct flow_hit *of, const struct al
 		struct flow_hit *hit = &flow->hits[i];
 
 		if (hit->what != IMAGE_USAGE || hit->limit != of->limit || hit->charged ||
-		    hit->role != FLOW_ROLE_ENFORCED)
+		    hit->role == FLOW_ROLE_EXEMPT || hit->role == FLOW_ROLE_SKIPPED)
 			continue;
 		hit->cost = of->cost;
 		hit->charged = table_charge(flow->env->table, &hit->key, read_row(flow, hit), t, hit->cost,

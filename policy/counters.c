@@ -43,7 +43,8 @@ uint64_t compile_key_identity(struct text key_text)
 
 /* How the counters of a limit are told apart, those of all its plans together: so the same unit is the same counter. */
 struct naming {
-	bool units; /* one of its plans, or the limit itself, has several rates */
+	bool units; /* one of its plans, or the limit itself, has several rates, or one of another period than the others:
+		     * in one counter, a share used would recover as fast as whoever asked last says */
 	bool words; /* ... or several counters */
 };
 
@@ -53,12 +54,16 @@ static bool stands_behind(uint32_t what)
 	return what == IMAGE_NEW_KEYS || what == IMAGE_USAGE;
 }
 
-static void look_at(struct naming *naming, const struct model_rate *rates, size_t count)
+static void look_at(struct naming *naming, uint64_t *period_ns, const struct model_rate *rates, size_t count)
 {
 	size_t several = 0, own = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		several += rates[i].what == IMAGE_RATE;
+		if (rates[i].what == IMAGE_RATE) {
+			naming->units |= *period_ns != 0 && *period_ns != rates[i].period_ns;
+			*period_ns = rates[i].period_ns;
+		}
 		own += !stands_behind(rates[i].what);
 	}
 	naming->units |= several > 1;
@@ -128,10 +133,11 @@ struct image_span compile_counters(struct compiler *c, const struct model_limit 
 {
 	struct naming naming = {false, false};
 	struct image_span own;
+	uint64_t period_ns = 0;
 
-	look_at(&naming, limit->rates, limit->rate_count);
+	look_at(&naming, &period_ns, limit->rates, limit->rate_count);
 	for (size_t i = 0; i < limit->variant_count; i++)
-		look_at(&naming, limit->variants[i].rates, limit->variants[i].rate_count);
+		look_at(&naming, &period_ns, limit->variants[i].rates, limit->variants[i].rate_count);
 	own = put_counters(c, limit, limit->rates, limit->rate_count, &naming, number);
 	*variants = builder_span(&c->builder, limit->variant_count, sizeof(struct image_variant));
 	for (size_t i = 0; i < limit->variant_count; i++) {

@@ -74,6 +74,21 @@ static void several(void)
 #undef AS
 }
 
+/* Of another period: not one counter that recovers as fast as whoever asked last says. */
+static void periods(void)
+{
+	const char *policy = PEER BY_PLAN "plans:\n"
+					  "  guest: {api: 100/day}\n"
+					  "  free: {api: 10/min}\n"
+					  "limits:\n"
+					  "  api: {key: session, missing: ip, rate: 100/day}\n";
+#define AS(plan) "GET /a from 127.0.0.1 | Cookie: sid=me | X-Plan: " plan
+
+	STEPS("periods", policy, {0, AS("guest"), NULL, 101, 100, NULL}, {0, AS("free"), NULL, 11, 10, NULL},
+	      {2 * MINUTE, AS("free"), NULL, 11, 10, NULL}, {0, AS("guest"), NULL, 1, 0, NULL});
+#undef AS
+}
+
 static void whom(void)
 {
 	const char *policy = PEER "  api_keys: {}\n" BY_PLAN "plans:\n"
@@ -96,6 +111,7 @@ int main(void)
 	numbers();
 	changes();
 	several();
+	periods();
 	whom();
 	return done_testing();
 }

@@ -150,12 +150,21 @@ static void check_identities(void)
 	const struct image *image = load_plans(KEY "rate: 20/min", "");
 	uint64_t alone = identity_of(image, image_limit_at(image, 0)->counters, 0);
 
-	image = load_plans(KEY "rate: 20/min", "p: {a: 100/hour}; q: {a: {rate: 7/s}}");
+	image = load_plans(KEY "rate: 20/min", "p: {a: 100/min}; q: {a: {rate: 7/min}}");
 	ok(identity_of(image, image_limit_at(image, 0)->counters, 0) == alone,
 	   "a plan leaves the counter alone");
 	ok(identity_of(image, variant(image, 0)->counters, 0) == alone &&
 		   identity_of(image, variant(image, 1)->counters, 0) == alone,
-	   "and converts it, whatever its unit");
+	   "and converts it");
+
+	/* of other periods: one counter would recover as fast as whoever asked last says */
+	image = load_plans(KEY "rate: 20/min", "p: {a: 100/hour}; q: {a: {rate: 7/min}}");
+	ok(identity_of(image, variant(image, 0)->counters, 0) !=
+		   identity_of(image, variant(image, 1)->counters, 0),
+	   "what has another period is another counter");
+	ok(identity_of(image, variant(image, 1)->counters, 0) ==
+		   identity_of(image, image_limit_at(image, 0)->counters, 0),
+	   "... and what has the same one is the same");
 
 	image = load_plans(KEY "rate: [10/s, 100/min]", "");
 	uint64_t second = identity_of(image, image_limit_at(image, 0)->counters, 0);
