@@ -324,6 +324,6 @@ void flow_make_verdict(struct flow *flow)
 		verdict->limit_index = verdict->counter_index = flow->refused_by = FLOW_NONE;
 		unknown(flow);
 	}
-	if (verdict->action == FLOW_REFUSE || verdict->action == FLOW_CACHED)
+	if (verdict->action != FLOW_PASS && verdict->action != FLOW_TELL)
 		flow_refusal(flow);
 }
