@@ -333,6 +333,7 @@ class Backend:
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True  # headers and body are two writes: no wait for an acknowledgement between them
 
             def _any(self):
                 size = int(self.headers.get("Content-Length") or 0)
