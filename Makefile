@@ -34,7 +34,7 @@ CHECKS    := $(filter-out $(B)/tests/table/torture%,$(UNIT))
 RACES     := $(filter $(B)/tests/table/race_%,$(UNIT))
 FUZZERS   := $(patsubst fuzz/%.c,$(B)/fuzz/%,$(sort $(wildcard fuzz/*.c)))
 BENCHES   := $(patsubst bench/%.c,$(B)/bench/%,$(sort $(wildcard bench/*.c)))
-SYSTEM_T  := $(sort $(wildcard tests/house/*.t tests/cli/*.t tests/doors/*.t tests/docs/*.t))
+SYSTEM_T  := $(sort $(wildcard tests/house/*.t tests/cli/*.t tests/doors/*.t tests/examples/*.t tests/docs/*.t))
 DEPS      := $(shell find $(B) -name '*.d' 2>/dev/null)
 
 .DELETE_ON_ERROR:
