@@ -12,6 +12,7 @@
 #define WEIR_CLI_RUN_H
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 
@@ -82,6 +83,10 @@ int run_try_port(const struct run_listen *listen);
 socklen_t run_listen_socket(const struct run_listen *listen, struct sockaddr_storage *out);
 /* The nginx.conf of the plan; malloc()ed, NULL: out of memory. */
 char *run_conf_text(const struct run *run);
+/* Its part of stored answers; nothing without `cache`. */
+void run_cache_conf(const struct run *run, FILE *out);
+/* Both texts, one behind the other, in nginx's double quotes. */
+void run_conf_quoted(FILE *out, const char *text, const char *more);
 /* Writes it anew. */
 int run_write_conf(const char *path, const char *text);
 

@@ -10,16 +10,24 @@
 #include "cli/out.h"
 #include "cli/run.h"
 
-/* In nginx's double quotes. */
-static void quoted(FILE *out, const char *text)
+void run_conf_quoted(FILE *out, const char *text, const char *more)
 {
 	fputc('"', out);
-	for (; *text; text++) {
+	for (; *text || *more; text++) {
+		if (!*text) {
+			text = more;
+			more = "";
+		}
 		if (*text == '"' || *text == '\\')
 			fputc('\\', out);
 		fputc(*text, out);
 	}
 	fputc('"', out);
+}
+
+static void quoted(FILE *out, const char *text)
+{
+	run_conf_quoted(out, text, "");
 }
 
 static void setting(FILE *out, const char *name, const char *value)
@@ -263,6 +271,7 @@ char *run_conf_text(const struct run *run)
 	proxying(run->loaded.image, out);
 	in_flight(run->loaded.image, out);
 	readable_answers(run->loaded.image, out);
+	run_cache_conf(run, out);
 	upstreams(run->loaded.image, out);
 	fputs("\n", out);
 	server_part(run, out);

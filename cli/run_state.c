@@ -21,7 +21,7 @@
 
 /* What we or nginx make in it, besides the last good copy. */
 static const char *const OURS[] = {"nginx.conf", "nginx.conf.next", "nginx.pid", "policy.yaml", "body",
-				   "proxy",	 "fastcgi",	    "uwsgi",	 "scgi"};
+				   "proxy",	 "fastcgi",	    "uwsgi",	 "scgi",	"cache"};
 
 /* Folders that others may write to are theirs too, so they are refused; /tmp is only passed through. */
 static int make_private(const char *folder, mode_t mode)

@@ -146,3 +146,14 @@ void aloud_clients(struct spoken *s, const struct image *image)
 	say_plan_of(s, image, "who is not known has", clients->plan_none);
 	spoken_add(s, "\n");
 }
+
+void aloud_gateway(struct spoken *s, const struct image *image)
+{
+	char size[SPOKEN_MAX];
+
+	if (!image->gateway.cache_bytes)
+		return;
+	spoken_bytes(image->gateway.cache_bytes, size);
+	spoken_add(s, "the gateway stores answers that may be stored and are nobody's own, at most %s\n",
+		   size);
+}

@@ -11,6 +11,8 @@ void aloud_who(struct spoken *spoken, const struct image *image, uint64_t who);
 void aloud_variants(struct spoken *spoken, const struct image *image, const struct image_limit *limit);
 /* How clients are known, and which plan holds for whom; nothing where addresses are all there is. */
 void aloud_clients(struct spoken *spoken, const struct image *image);
+/* What the gateway stores, if it does. */
+void aloud_gateway(struct spoken *spoken, const struct image *image);
 
 /* One part of a key: "client address", "header x-tenant". */
 void aloud_part(struct spoken *spoken, const struct image *image, const struct image_key_part *part);

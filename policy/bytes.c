@@ -192,3 +192,19 @@ bool bytes_rate_parse(struct text text, uint64_t *bytes_per_s, uint64_t *free_by
 		*free_bytes = after;
 	return true;
 }
+
+bool bytes_size_parse(struct text text, uint64_t *bytes, char *why, size_t size)
+{
+	struct text rest = text;
+	uint64_t said;
+	bool ignored;
+
+	if (!read_size(&rest, &said, &ignored, why, size))
+		return false;
+	if (value_trim(rest).size > 0) {
+		snprintf(why, size, "'%.*s' is not a size like 100MiB", SHOWN(text));
+		return false;
+	}
+	*bytes = said;
+	return true;
+}

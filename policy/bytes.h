@@ -17,5 +17,7 @@
 /* Reads "1MiB/s" or, if `free_bytes` is not NULL, "1MiB/s after 500KiB" (*free_bytes: 0 unless said). Rounded down
  * to whole bytes, at most IMAGE_BYTES_MAX. False with a sentence in why: what is wrong and what to write. */
 bool bytes_rate_parse(struct text text, uint64_t *bytes_per_s, uint64_t *free_bytes, char *why, size_t size);
+/* Reads "100MiB", also as nginx writes it, "100m". As above. */
+bool bytes_size_parse(struct text text, uint64_t *bytes, char *why, size_t size);
 
 #endif

@@ -186,6 +186,7 @@ static struct image_gateway compile_gateway(struct compiler *c)
 	struct image_gateway gateway = {
 		.listens = builder_span(&c->builder, model->listen_count, sizeof(struct image_text)),
 		.routes = builder_span(&c->builder, model->route_count, sizeof(struct image_route)),
+		.cache_bytes = model->cache_bytes,
 	};
 
 	for (size_t i = 0; i < model->listen_count; i++) {

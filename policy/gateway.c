@@ -2,6 +2,7 @@
 /* gateway: where `weir run` listens, and the backends behind it. */
 #include <stdio.h>
 
+#include "policy/bytes.h"
 #include "policy/load.h"
 #include "policy/sections.h"
 #include "policy/value.h"
@@ -184,6 +185,22 @@ static void read_routes(struct load *load, const struct node *node, size_t *capa
 	}
 }
 
+static void read_cache(struct load *load, const struct node *node)
+{
+	struct text text;
+	uint64_t bytes;
+	char why[256] = "";
+
+	if (!value_text(load, node, "cache", &text))
+		return;
+	if (!bytes_size_parse(text, &bytes, why, sizeof why))
+		diag_error(load, node->mark, "%s", why);
+	else if (bytes < IMAGE_CACHE_MIN)
+		diag_error(load, node->mark, "'cache' is at least 1MiB");
+	else
+		load->model.cache_bytes = bytes;
+}
+
 void gateway_read(struct load *load, const struct node *node, const struct node *option)
 {
 	struct listens listens = {0};
@@ -207,6 +224,8 @@ void gateway_read(struct load *load, const struct node *node, const struct node 
 		add_listen(load, &(struct node){.kind = NODE_SCALAR, .text = TEXT("8080")}, &listens);
 	if (routes)
 		read_routes(load, routes, &capacity, &everything);
+	if (node && yaml_get(node, "cache"))
+		read_cache(load, yaml_get(node, "cache"));
 	if (said && option) { /* still checked: the file must be right without the option */
 		struct text ignored;
 		backend_read(load, said, &ignored);

@@ -314,7 +314,9 @@ static bool check_rest(struct sound *r)
 
 	if (image->address_from > IMAGE_FROM_HEADER || image->ipv6_prefix > 128 ||
 	    image->kind > IMAGE_OF_ZONES || image->hits_max > IMAGE_HITS_MAX || image->deny_status < 400 ||
-	    image->deny_status > 599)
+	    image->deny_status > 599 ||
+	    (image->gateway.cache_bytes &&
+	     (image->gateway.cache_bytes < IMAGE_CACHE_MIN || image->gateway.cache_bytes > IMAGE_BYTES_MAX)))
 		return sound_refuse(r, "its settings are out of range");
 	if (!sound_shown(r, image->source) || !sound_shown(r, image->address_header) ||
 	    !sound_networks(r, image->trusted) ||

@@ -18,7 +18,7 @@
 #include "policy/text.h"
 
 #define IMAGE_MAGIC	  UINT64_C(0x31474d4952494557) /* "WEIRIMG1" */
-#define IMAGE_LAYOUT	  5u
+#define IMAGE_LAYOUT	  6u
 #define IMAGE_HITS_MAX	  1024u /* most counters one request may meet: checked when compiling */
 #define IMAGE_PATH_MAX	  2048u /* longest normalised path that is matched, in bytes */
 #define IMAGE_SEGMENT_MAX 255u	/* bytes of one segment that are kept: longer ones are all alike after that */
@@ -148,6 +148,7 @@ struct image_key_part {
 #define IMAGE_WAIT_MAX	(UINT64_C(3600) * 1000000000) /* ns: nobody waits longer for a place in flight */
 #define IMAGE_BYTES_MIN UINT64_C(1024)
 #define IMAGE_BYTES_MAX (UINT64_C(1) << 40)
+#define IMAGE_CACHE_MIN (UINT64_C(1) << 20)
 #define IMAGE_TOTAL_MAX (UINT64_C(1000000) * 1024) /* a bucket takes a million KiB a second */
 /* NEW_KEYS: how many keys that are not in the table an address may bring (its own key is the client's address; it is met
  * only by a request whose limit's key is new). USAGE: what was charged to the limit in each month, for the bill, by API key: never
@@ -343,6 +344,8 @@ struct image_host_entry {
 struct image_gateway {		   /* only for `weir run` */
 	struct image_span listens; /* struct image_text */
 	struct image_span routes;  /* struct image_route, in file order: the first that matches wins */
+	uint64_t
+		cache_bytes; /* most that stored answers take; 0: none is stored; else IMAGE_CACHE_MIN to IMAGE_BYTES_MAX */
 };
 struct image_route {
 	struct image_text match; /* path pattern as written, empty: everything */

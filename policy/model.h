@@ -157,6 +157,7 @@ struct model {
 	size_t listen_count;
 	struct model_route *routes; /* one with an empty match for `to` */
 	size_t route_count;
+	uint64_t cache_bytes; /* as in image_gateway */
 	uint32_t address_from;
 	struct text address_header;
 	struct network *trusted;

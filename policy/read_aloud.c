@@ -138,5 +138,6 @@ char *policy_read_aloud(const struct image *image)
 		aloud_variants(&s, image, limit);
 	}
 	aloud_clients(&s, image);
+	aloud_gateway(&s, image);
 	return s.text;
 }

@@ -7,6 +7,7 @@
  *   chosen key  who chooses the key (a header, cookie, query, session, field of the body, a variable made of one of them,
  *               and a host or path that the match leaves open) can invent another for each request; a limit by ip, or
  *               for the site, over the same requests of the same clients bounds that
+ *   cached      a gateway that stores nothing has no stored answer for who is over a limit
  *   was         a name before a rename that is still in use
  */
 #include <stdlib.h>
@@ -236,6 +237,18 @@ static void warn_chosen(struct load *load)
 	}
 }
 
+static void warn_cached(struct load *load)
+{
+	const struct model *model = &load->model;
+
+	for (size_t i = 0; model->listen_count && !model->cache_bytes && i < model->limit_count; i++)
+		if (model->limits[i].instead == IMAGE_INSTEAD_CACHED)
+			diag_warning(load, model->limits[i].mark,
+				     "'instead: cached' has nothing to answer with: the gateway stores no "
+				     "answers; "
+				     "add gateway: {cache: 100MiB}");
+}
+
 static int by_name(const void *left, const void *right)
 {
 	const struct model_limit *a = *(const struct model_limit *const *)left,
@@ -269,6 +282,7 @@ void warn_limits(struct load *load)
 		return;
 	warn_twins(load);
 	warn_chosen(load);
+	warn_cached(load);
 	for (size_t i = 0; i < load->model.limit_count; i++)
 		if (load->model.limits[i].mode == IMAGE_ENFORCE && !load->model.limits[i].candidate)
 			warn_page(load, &load->model.limits[i]);

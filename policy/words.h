@@ -60,6 +60,7 @@ enum word_section {
 	  "{\"anyOf\": [{\"type\": [\"integer\", \"string\"]}, {\"type\": \"array\", \"items\": "            \
 	  "{\"type\": [\"integer\", \"string\"]}, \"minItems\": 1}]}")                                       \
 	X(BYTES, "bytes per second", "{\"type\": \"string\", \"pattern\": \"^[0-9$]\"}")                     \
+	X(SIZE, "size", "{\"type\": \"string\", \"pattern\": \"^[0-9$]\"}")                                  \
 	X(BRIEF, "one value, or a section", "")                                                              \
 	X(PERCENT, "per cent", "{\"type\": \"string\", \"pattern\": \"[%$]\"}")                              \
 	X(PERCENTS, "per cent, or a list of them",                                                           \

@@ -87,6 +87,17 @@ const struct word words_file[] = {
 	 "  to: http://127.0.0.1:3000\n"
 	 "  routes:\n"
 	 "    - {match: /pay/**, to: 'http://127.0.0.1:4000'}\n"},
+	{SECTION_GATEWAY, "cache", TYPE_SIZE, 0, "nothing is stored",
+	 "Answers that the backend says may be stored (`Cache-Control`, `Expires`) are, up to this size, and "
+	 "answered from there; one that is stale too while the backend fails, or for who is over a limit "
+	 "with "
+	 "`instead: cached`. Nothing is stored of requests with `Authorization`, a cookie or another of the "
+	 "credentials that `clients` names, nor are they answered from there: see "
+	 "[run.md](run.md#stored-answers). "
+	 "At least 1MiB.",
+	 "gateway: {to: ':3000', cache: 100MiB}\n"
+	 "limits:\n"
+	 "  news: {match: GET /news/*, rate: 60/min, instead: cached}\n"},
 	LATER(GATEWAY, "panel", "the web panel"),
 
 	{SECTION_ROUTE, "match", TYPE_TEXT, 0, "",

@@ -26,7 +26,7 @@ enum { OWN, LOG, SLIDING, ZONE, CONCURRENT, BANDWIDTH, TOTAL, FLIGHT_COUNT };
 /* what is done to a sound image; what is said */
 #define SPOILS(X)                                                                                            \
 	X(copy->magic++, "it is not a policy image")                                                         \
-	X(copy->layout++, "its layout is 6, this program reads 5")                                           \
+	X(copy->layout++, "its layout is 7, this program reads 6")                                           \
 	X(copy->limits.offset += 4, "its limits lie outside of it")                                          \
 	X(copy->limits.offset = copy->size, "its limits lie outside of it")                                  \
 	X(copy->limits.count = UINT32_MAX, "its limits lie outside of it")                                   \
@@ -189,7 +189,9 @@ enum { OWN, LOG, SLIDING, ZONE, CONCURRENT, BANDWIDTH, TOTAL, FLIGHT_COUNT };
 	X(copy->clients.plan_none = 3, "what it says about clients is out of range")                         \
 	X(copy->clients.privacy_hash = 2, "what it says about clients is out of range")                      \
 	X(copy->gateway.listens.count = UINT32_MAX, "its addresses lie outside of it")                       \
-	X(copy->gateway.routes.count = UINT32_MAX, "its routes lie outside of it")
+	X(copy->gateway.routes.count = UINT32_MAX, "its routes lie outside of it")                           \
+	X(copy->gateway.cache_bytes = 1, "its settings are out of range")                                    \
+	X(copy->gateway.cache_bytes = IMAGE_BYTES_MAX + 1, "its settings are out of range")
 
 static void test_spoils(const struct image *sample)
 {
