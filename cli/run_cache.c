@@ -49,7 +49,7 @@ static bool set_anyhow(struct text name)
 	return false;
 }
 
-#define SPANS 4
+#define SPANS 5
 /* The lists of places in which a client says who it is. */
 static void spans_of(const struct image *image, struct image_span spans[SPANS])
 {
@@ -59,6 +59,7 @@ static void spans_of(const struct image *image, struct image_span spans[SPANS])
 	spans[1] = clients->jwt_from;
 	spans[2] = clients->session;
 	spans[3] = clients->plan_from;
+	spans[4] = clients->user_from;
 }
 
 /* Does a place before it say the same? */

@@ -131,12 +131,12 @@ struct flow_who {
 	uint8_t key_said, token_said; /* enum flow_credential */
 	uint8_t key_found;	      /* enum ring_found, of a key that was said */
 	uint8_t token_result;	      /* enum jwt_result, of a token that was said */
-	bool identified;	      /* a known key or a verified token */
+	bool identified;	      /* a known key, a verified token, or a user that a trusted peer names */
 	bool trusted_peer;	      /* headers that say who it is count */
 	struct ring_key key;	      /* key_said GOOD; its name, plan, … */
 	struct jwt_claims *claims;    /* token_said GOOD; dropped by flow_end */
-	struct text user;	      /* owner of the key, else the subject; "" none */
-	uint32_t plan;		      /* index into image.plans, or IMAGE_PLAN_NONE */
+	struct text user; /* owner of the key, else the subject, else what a trusted peer says; "" none */
+	uint32_t plan;	  /* index into image.plans, or IMAGE_PLAN_NONE */
 };
 /* A text of the key's record by the name that a policy gives it ("" the name, owner, plan, tenant); false: nothing. */
 bool flow_who_field(const struct flow_who *who, struct text name, struct text *value);

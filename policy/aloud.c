@@ -133,6 +133,11 @@ void aloud_clients(struct spoken *s, const struct image *image)
 				      ? "; one that is not believed is refused with 401\n"
 				      : "; one that is not believed is its client's address\n");
 	}
+	if (clients->user_from.count > 0) {
+		spoken_add(s, "users: ");
+		say_wheres(s, image, clients->user_from);
+		spoken_add(s, ", from trusted proxies\n");
+	}
 	if (image->plans.count == 0)
 		return;
 	spoken_add(s, "plans: ");

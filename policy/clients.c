@@ -99,6 +99,8 @@ void clients_read(struct load *load, const struct node *node)
 		jwt_read(load, word);
 	if ((word = yaml_get(node, "session")))
 		session_read(load, word);
+	if ((word = yaml_get(node, "user")))
+		user_read(load, word);
 	plan_from_read(load, yaml_get(node, "plan"));
 	if ((word = yaml_get(node, "exempt")))
 		exceptions_read(load, word, false, &model->exempt, &model->exempt_count);

@@ -43,6 +43,7 @@ void compile_clients(struct compiler *c)
 		.jwt_leeway_s = from->jwt_leeway_s,
 		.jwt_invalid = from->jwt_invalid,
 		.session = compile_wheres(c, from->session, from->session_count),
+		.user_from = compile_wheres(c, from->user_from, from->user_from_count),
 		.plan_from = compile_wheres(c, from->plan_from, from->plan_from_count),
 		.plan_unknown = model->plan_count ? from->plan_unknown : IMAGE_PLAN_NONE,
 		.plan_none = model->plan_count ? from->plan_none : IMAGE_PLAN_NONE,

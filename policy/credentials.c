@@ -167,3 +167,23 @@ void session_read(struct load *load, const struct node *node)
 	else
 		where_read(load, node, "session", "session", &clients->session, &clients->session_count);
 }
+
+void user_read(struct load *load, const struct node *node)
+{
+	struct model *model = &load->model;
+	struct model_clients *clients = &model->clients;
+
+	load->says.user = true;
+	if (node->kind == NODE_LIST) {
+		diag_error(load, node->mark,
+			   "a user is named in one place; with several a client could choose");
+		return;
+	}
+	where_read(load, node, "user", "user", &clients->user_from, &clients->user_from_count);
+	if (clients->user_from_count && !model->trusted_count)
+		diag_error(load, node->mark,
+			   "everybody could be anybody by sending '%.*s': it is believed from trusted "
+			   "proxies only; "
+			   "add clients: {address: {from: x-forwarded-for, trusted: [10.0.0.0/8]}}",
+			   SHOW(clients->user_from[0].name));
+}

@@ -18,7 +18,7 @@
 #include "policy/text.h"
 
 #define IMAGE_MAGIC	  UINT64_C(0x31474d4952494557) /* "WEIRIMG1" */
-#define IMAGE_LAYOUT	  6u
+#define IMAGE_LAYOUT	  7u
 #define IMAGE_HITS_MAX	  1024u /* most counters one request may meet: checked when compiling */
 #define IMAGE_PATH_MAX	  2048u /* longest normalised path that is matched, in bytes */
 #define IMAGE_SEGMENT_MAX 255u	/* bytes of one segment that are kept: longer ones are all alike after that */
@@ -130,7 +130,7 @@ enum image_key_kind {
 	IMAGE_KEY_ROUTE,
 	IMAGE_KEY_VAR,
 	IMAGE_KEY_API_KEY, /* name "": the known key itself; "owner", "plan", "tenant": a field of its record */
-	IMAGE_KEY_USER,	   /* owner of the known key, else the verified token's subject */
+	IMAGE_KEY_USER, /* owner of the known key, else the verified token's subject, else what a trusted peer says */
 	IMAGE_KEY_JWT,	   /* name: a claim of the verified token */
 	IMAGE_KEY_SESSION, /* value of the policy's session cookie; shown only as a digest */
 	IMAGE_KEY_BODY	   /* name: a field of the request's body, normalised (identity/body.h) */

@@ -43,10 +43,12 @@ struct image_clients {
 	uint32_t jwt_leeway_s;		   /* of exp and nbf, 0..3600 */
 	uint32_t jwt_invalid;		   /* enum image_unknown: what a token that is not believed means */
 	struct image_span session;	   /* struct image_where: one cookie or header; empty: none */
-	struct image_span plan_from;	   /* struct image_where, in order; HEADER: from trusted peers only */
-	uint32_t plan_unknown; /* plan of who is identified and has none that exists; IMAGE_PLAN_NONE */
-	uint32_t plan_none;    /* plan of who is not identified; IMAGE_PLAN_NONE */
-	uint32_t privacy_hash; /* 1: nobody's name is kept or shown, only digests */
+	struct image_span
+		user_from; /* struct image_where: one HEADER, from trusted peers only; empty: none */
+	struct image_span plan_from; /* struct image_where, in order; HEADER: from trusted peers only */
+	uint32_t plan_unknown;	     /* plan of who is identified and has none that exists; IMAGE_PLAN_NONE */
+	uint32_t plan_none;	     /* plan of who is not identified; IMAGE_PLAN_NONE */
+	uint32_t privacy_hash;	     /* 1: nobody's name is kept or shown, only digests */
 	uint32_t pad;
 	struct image_text
 		own_limits;	     /* normalised path at which a client reads its own limits; empty: none */

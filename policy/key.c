@@ -106,7 +106,7 @@ static bool complain(struct load *load, struct text word, struct model_mark mark
 /* Does the policy say what this part needs to be known by? Without it nobody would ever have one. */
 static bool known_by(struct load *load, uint32_t kind, struct text word, struct model_mark mark)
 {
-	if ((kind == IMAGE_KEY_API_KEY || (kind == IMAGE_KEY_USER && !load->says.jwt)) &&
+	if ((kind == IMAGE_KEY_API_KEY || (kind == IMAGE_KEY_USER && !load->says.jwt && !load->says.user)) &&
 	    !load->says.api_keys)
 		diag_error(load, mark, "'%.*s' needs %s: add clients: {api_keys: {}}", SHOW(word),
 			   kind == IMAGE_KEY_USER ? "API keys, or tokens" : "API keys");

@@ -62,7 +62,7 @@ struct load {
 	struct named_plan *plans; /* numbered as model.plans */
 	size_t plan_count;
 	struct {
-		bool api_keys, jwt, session;
+		bool api_keys, jwt, session, user;
 	} says; /* which of these sections there are, be they wrong */
 	struct page *pages;
 	size_t page_count, page_capacity;

@@ -94,8 +94,9 @@ struct model_variant {
 };
 struct model_clients { /* as image_clients; arrays in the order of the file */
 	struct text keys_database, jwks_file, jwt_secret_file, jwt_issuer, own_limits;
-	struct model_where *keys_from, *jwt_from, *plan_from, *session; /* session: one, or none */
-	size_t keys_from_count, jwt_from_count, plan_from_count, session_count;
+	struct model_where *keys_from, *jwt_from, *plan_from, *session,
+		*user_from; /* the last two: one, or none */
+	size_t keys_from_count, jwt_from_count, plan_from_count, session_count, user_from_count;
 	struct text *audiences;
 	size_t audience_count;
 	uint32_t keys_unknown, jwt_algorithms, jwt_leeway_s, jwt_invalid, plan_unknown, plan_none;

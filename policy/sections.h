@@ -50,10 +50,11 @@ void variants_read(struct load *load, const struct node *section, struct model_l
 /* Of a candidate: plans that have numbers of their own for `base` are not judged by it. */
 void variants_spare(struct load *load, const struct model_limit *base, struct model_limit *out);
 
-/* clients.api_keys, jwt, session and plan, each if it is said. */
+/* clients.api_keys, jwt, session, user and plan, each if it is said. */
 void api_keys_read(struct load *load, const struct node *node);
 void jwt_read(struct load *load, const struct node *node);
 void session_read(struct load *load, const struct node *node);
+void user_read(struct load *load, const struct node *node);
 void plan_from_read(struct load *load, const struct node *node);
 /* Where something is said: the values of word_values' word `of`, one or a list; `what` as messages call it. */
 void where_read(struct load *load, const struct node *node, const char *of, const char *what,

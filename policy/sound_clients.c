@@ -81,14 +81,14 @@ bool sound_clients(struct sound *r)
 	    !sound_text(r, c->jwt_issuer) ||
 	    !check_wheres(r, c->keys_from, HEADER | BEARER | COOKIE | QUERY) ||
 	    !check_wheres(r, c->jwt_from, HEADER | BEARER | COOKIE | QUERY) ||
-	    !check_wheres(r, c->session, HEADER | COOKIE) ||
+	    !check_wheres(r, c->session, HEADER | COOKIE) || !check_wheres(r, c->user_from, HEADER) ||
 	    !check_wheres(r, c->plan_from, HEADER | KEY | CLAIM) ||
 	    !sound_texts(r, c->jwt_audiences, IMAGE_AUDIENCES_MAX, "audiences"))
 		return false;
 	if (c->keys_unknown > IMAGE_UNKNOWN_DENY || c->jwt_invalid > IMAGE_UNKNOWN_DENY ||
 	    c->jwt_algorithms > (IMAGE_JWT_RS256 | IMAGE_JWT_ES256 | IMAGE_JWT_EDDSA | IMAGE_JWT_HS256) ||
-	    c->jwt_leeway_s > 3600 || c->session.count > 1 || !is_plan(r, c->plan_unknown) ||
-	    !is_plan(r, c->plan_none) || c->privacy_hash > 1)
+	    c->jwt_leeway_s > 3600 || c->session.count > 1 || c->user_from.count > 1 ||
+	    !is_plan(r, c->plan_unknown) || !is_plan(r, c->plan_none) || c->privacy_hash > 1)
 		return sound_refuse(r, "what it says about clients is out of range");
 	return true;
 }

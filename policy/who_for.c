@@ -18,7 +18,7 @@ static bool read_one(struct load *load, const struct node *item, struct text wor
 	if (text_equal(word, TEXT("anonymous"))) {
 		*bit = IMAGE_WHO_ANONYMOUS;
 	} else if (text_equal(word, TEXT("identified"))) {
-		if (!load->says.api_keys && !load->says.jwt) {
+		if (!load->says.api_keys && !load->says.jwt && !load->says.user) {
 			diag_error(load, item->mark,
 				   "nobody is ever identified: add clients: {api_keys: {}}");
 		}

@@ -51,6 +51,17 @@ const struct word words_clients[] = {
 	 "limits:\n"
 	 "  edge: {rate: 50/s, burst: 100}\n"
 	 "  comments: {match: POST /comments, key: session, missing: ip, rate: 5/min}\n"},
+	{SECTION_CLIENTS, "user", TYPE_WHERE, 0, "no header",
+	 "In which header your proxies name the user that they have let in (an identity-aware proxy, a login "
+	 "in "
+	 "front). It is believed from `clients.address.trusted` only. `key: user` counts by it where neither "
+	 "an "
+	 "API key nor a token says who it is, and such a client is identified: the proxy vouches for it.",
+	 "clients:\n"
+	 "  address: {from: x-forwarded-for, trusted: [10.0.0.0/8]}\n"
+	 "  user: header.x-forwarded-user\n"
+	 "limits:\n"
+	 "  exports: {match: POST /exports, key: user | ip, rate: 10/hour}\n"},
 	{SECTION_CLIENTS, "plan", TYPE_SECTION, SECTION_PLAN, "the API key's plan",
 	 "Where a client's plan comes from, and which plan holds for who has none. See `plans`.",
 	 "clients:\n"

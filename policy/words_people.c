@@ -68,7 +68,7 @@ const struct word words_people[] = {
 	 "plans: {pro: {hourly: 10000/hour}}\n"
 	 "limits: {hourly: {key: jwt.sub | ip, rate: 1000/hour}}\n"},
 	{SECTION_PLAN, "unknown", TYPE_TEXT, 0, "none: the limits' own numbers",
-	 "The plan of who is known, by key or token, but has no plan that there is.",
+	 "The plan of who is known, by key, token or trusted proxy, but has no plan that there is.",
 	 "clients:\n"
 	 "  api_keys: {}\n"
 	 "  plan: {unknown: free}\n"

@@ -38,6 +38,9 @@ const struct word_value word_values[] = {
 	{"session", "cookie.NAME", IMAGE_SAID_COOKIE, true, "a cookie"},
 	{"session", "header.NAME", IMAGE_SAID_HEADER, true, "a request header"},
 
+	{"user", "header.NAME", IMAGE_SAID_HEADER, true,
+	 "a request header, believed from `clients.address.trusted` only"},
+
 	{"plan.from", "api-key", IMAGE_SAID_KEY, true, "the plan in the API key's record"},
 	{"plan.from", "jwt.NAME", IMAGE_SAID_CLAIM, true, "a claim of the verified token"},
 	{"plan.from", "header.NAME", IMAGE_SAID_HEADER, true,
@@ -67,7 +70,9 @@ const struct word_value word_values[] = {
 	{"key", "api-key.tenant", IMAGE_KEY_API_KEY, true, "the tenant in its record; can be missing"},
 	{"key", "api-key.plan", IMAGE_KEY_API_KEY, true, "the plan in its record; can be missing"},
 	{"key", "user", IMAGE_KEY_USER, true,
-	 "the owner of the known API key, else the subject (`sub`) of the verified token; can be missing"},
+	 "the owner of the known API key, else the subject (`sub`) of the verified token, else what a "
+	 "trusted proxy "
+	 "says (`clients.user`); can be missing"},
 	{"key", "jwt.NAME", IMAGE_KEY_JWT, true,
 	 "a claim of the verified token (`clients.jwt`), such as `jwt.sub`; `jwt.a.b` is b inside the claim "
 	 "a; "

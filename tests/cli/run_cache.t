@@ -28,6 +28,7 @@ clients:
   address: {from: x-forwarded-for, trusted: [127.0.0.1]}
   api_keys: {from: [header.x-api-key, bearer, query.key, cookie.k]}
   session: header.x-session
+  user: header.x-user
 limits:
   news: {match: /short/few, key: ip, rate: 2/hour, instead: cached}
   tenants: {key: header.x-tenant | ip, rate: 1000/s}
@@ -75,11 +76,12 @@ is_(asked(("/vary/a", {"Accept-Language": "de"}), ("/vary/a", {"Accept-Language"
 
 # ---- whose it is ----
 get("/long/mine")
-for headers in ({"Authorization": "Basic eDp5"}, {"Authorization": "0"}, {"Cookie": "a=b"}, {"X-Api-Key": "one"}, {"X-Api-Key": "0"}, {"X-Session": "s"}):
+for headers in ({"Authorization": "Basic eDp5"}, {"Authorization": "0"}, {"Cookie": "a=b"}, {"X-Api-Key": "one"}, {"X-Api-Key": "0"}, {"X-Session": "s"},
+                {"X-User": "u"}):
     n, bodies = asked(("/long/mine", headers), ("/long/mine", headers))
     is_((n, len(set(bodies))), (2, 2), f"with {headers} it is not answered from there")
 is_(asked("/long/mine")[0], 0, "and what was stored is still the one of before")
-for headers in ({"Authorization": "Bearer t"}, {"Cookie": "sid=1"}, {"X-Api-Key": "one"}, {"X-Session": "s"}):
+for headers in ({"Authorization": "Bearer t"}, {"Cookie": "sid=1"}, {"X-Api-Key": "one"}, {"X-Session": "s"}, {"X-User": "u"}):
     path = "/long/first-" + list(headers)[0].lower()
     is_(asked((path, headers), path, path)[0], 2, f"with {headers} it is not stored")
 is_(asked("/long/query?key=one", "/long/query?key=one", "/long/query?a=1&KEY=one", "/long/query?a=1&KEY=one")[0], 4, "nor with a key in the query")

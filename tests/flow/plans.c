@@ -106,6 +106,42 @@ static void whom(void)
 	      {0, "GET /c from 127.0.0.1", NULL, 9, 9, NULL});
 }
 
+/* Whom a trusted proxy names: a counter of their own, identified, and nobody else can say so. */
+static void named(void)
+{
+	const char *policy =
+		"clients:\n"
+		"  address: {from: x-forwarded-for, trusted: [127.0.0.1]}\n"
+		"  user: header.x-user\n"
+		"  plan: {unknown: member, none: guest}\n"
+		"plans:\n"
+		"  guest: {}\n"
+		"  member: {planned: 7/hour}\n"
+		"limits:\n"
+		"  users: {match: /a, key: user, missing: skip, rate: 3/hour}\n"
+		"  either: {match: /b, key: user | ip, rate: 2/hour}\n"
+		"  strangers: {match: /c, key: ip, rate: 1/hour, for: anonymous}\n"
+		"  members: {match: /c, key: user, missing: skip, rate: 4/hour, for: identified}\n"
+		"  planned: {match: /d, key: user | ip, rate: 5/hour}\n";
+#define FROM(peer, user) " from " peer " | X-Forwarded-For: 9.9.9.9 | X-User: " user
+
+	STEPS("user", policy, {0, "GET /a" FROM("127.0.0.1", "ann"), NULL, 4, 3, NULL},
+	      {0, "GET /a" FROM("127.0.0.1", "bob"), NULL, 4, 3, NULL},
+	      {0, "GET /a" FROM("127.0.0.1", "  ann\t"), NULL, 1, 0, NULL},
+	      {0, "GET /a" FROM("1.2.3.4", "ann"), NULL, 9, 9,
+	       NULL}, /* nobody believes it: the key is missing */
+	      {0, "GET /a" FROM("127.0.0.1", ""), NULL, 9, 9, NULL},
+	      {0, "GET /a" FROM("127.0.0.1", "eve | X-User: ann"), NULL, 9, 9, NULL}, /* two names are none */
+	      {0, "GET /a" FROM("127.0.0.1", "ann | X-User: ann"), NULL, 1, 0, NULL},
+	      {0, "GET /b" FROM("1.2.3.4", "u%d"), NULL, 3, 2, NULL}, /* ... and one address */
+	      {0, "GET /b" FROM("127.0.0.1", "u%d"), NULL, 3, 3, NULL},
+	      {0, "GET /c" FROM("127.0.0.1", "ann"), NULL, 5, 4, NULL},
+	      {0, "GET /c" FROM("1.2.3.4", "ann"), NULL, 2, 1, NULL},
+	      {0, "GET /d" FROM("127.0.0.1", "ann"), NULL, 8, 7, NULL}, /* the plan of who is identified */
+	      {0, "GET /d" FROM("1.2.3.4", "ann"), NULL, 6, 5, NULL});
+#undef FROM
+}
+
 int main(void)
 {
 	numbers();
@@ -113,5 +149,6 @@ int main(void)
 	several();
 	periods();
 	whom();
+	named();
 	return done_testing();
 }

@@ -26,7 +26,7 @@ enum { OWN, LOG, SLIDING, ZONE, CONCURRENT, BANDWIDTH, TOTAL, FLIGHT_COUNT };
 /* what is done to a sound image; what is said */
 #define SPOILS(X)                                                                                            \
 	X(copy->magic++, "it is not a policy image")                                                         \
-	X(copy->layout++, "its layout is 7, this program reads 6")                                           \
+	X(copy->layout++, "its layout is 8, this program reads 7")                                           \
 	X(copy->limits.offset += 4, "its limits lie outside of it")                                          \
 	X(copy->limits.offset = copy->size, "its limits lie outside of it")                                  \
 	X(copy->limits.count = UINT32_MAX, "its limits lie outside of it")                                   \
@@ -180,6 +180,8 @@ enum { OWN, LOG, SLIDING, ZONE, CONCURRENT, BANDWIDTH, TOTAL, FLIGHT_COUNT };
 	X(WHERES(session)[0].said = IMAGE_SAID_QUERY, "a place of credentials is damaged")                   \
 	X(WHERES(plan_from)[1].said = IMAGE_SAID_COOKIE, "a place of credentials is damaged")                \
 	X(copy->clients.session = copy->clients.jwt_from, "a place of credentials is damaged")               \
+	X(WHERES(user_from)[0].said = IMAGE_SAID_COOKIE, "a place of credentials is damaged")                \
+	X(copy->clients.user_from = copy->clients.jwt_from, "a place of credentials is damaged")             \
 	X(copy->clients.jwt_audiences.count = 100000, "its audiences lie outside of it")                     \
 	X(copy->clients.keys_unknown = 2, "what it says about clients is out of range")                      \
 	X(copy->clients.jwt_invalid = 2, "what it says about clients is out of range")                       \

@@ -76,10 +76,10 @@ static inline uint64_t walk_clients(const struct image *image)
 	const struct image_text *audiences = image_at(image, clients->jwt_audiences.offset);
 	const struct image_plan *plans = image_at(image, image->plans.offset);
 	uint64_t sum = walk_wheres(image, clients->keys_from) + walk_wheres(image, clients->jwt_from) +
-		       walk_wheres(image, clients->session) + walk_wheres(image, clients->plan_from) +
-		       walk_text(image, clients->keys_database) + walk_text(image, clients->jwks_file) +
-		       walk_text(image, clients->jwt_secret_file) + walk_text(image, clients->jwt_issuer) +
-		       walk_text(image, clients->own_limits);
+		       walk_wheres(image, clients->session) + walk_wheres(image, clients->user_from) +
+		       walk_wheres(image, clients->plan_from) + walk_text(image, clients->keys_database) +
+		       walk_text(image, clients->jwks_file) + walk_text(image, clients->jwt_secret_file) +
+		       walk_text(image, clients->jwt_issuer) + walk_text(image, clients->own_limits);
 
 	for (uint32_t i = 0; i < clients->jwt_audiences.count; i++)
 		sum += walk_text(image, audiences[i]);
@@ -189,7 +189,8 @@ static inline void walk_people(struct arena *arena, struct model *model)
 	static struct model_where keys[] = {{IMAGE_SAID_HEADER, {"x-api-key", 9}},
 					    {IMAGE_SAID_BEARER, {"", 0}}},
 				  sources[] = {{IMAGE_SAID_KEY, {"", 0}}, {IMAGE_SAID_CLAIM, {"tier", 4}}},
-				  session[] = {{IMAGE_SAID_COOKIE, {"sid", 3}}};
+				  session[] = {{IMAGE_SAID_COOKIE, {"sid", 3}}},
+				  user[] = {{IMAGE_SAID_HEADER, {"x-user", 6}}};
 	static struct model_variant variants[] = {{.plan = 0, .how = IMAGE_VARIANT_NUMBERS},
 						  {.plan = 1, .how = IMAGE_VARIANT_UNLIMITED},
 						  {.plan = 2, .how = IMAGE_VARIANT_NEVER}};
@@ -209,6 +210,8 @@ static inline void walk_people(struct arena *arena, struct model *model)
 		.plan_from_count = 2,
 		.session = session,
 		.session_count = 1,
+		.user_from = user,
+		.user_from_count = 1,
 		.audiences = audiences,
 		.audience_count = 1,
 		.jwt_algorithms = IMAGE_JWT_ES256,
