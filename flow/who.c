@@ -11,6 +11,8 @@
 #include "flow/named.h"
 #include "flow/read.h"
 
+#define TRIES 4u /* keys, and tokens, of one request that are looked at */
+
 bool flow_who_field(const struct flow_who *who, struct text name, struct text *value)
 {
 	const struct ring_key *key = &who->key;
@@ -30,29 +32,31 @@ bool flow_who_field(const struct flow_who *who, struct text name, struct text *v
 	return value->size != 0;
 }
 
-/* What the request says there; of a cookie and a parameter, decoded into `room`. */
-static bool said(const struct flow *flow, const struct image_where *where, char room[JWT_TOKEN_MAX + 1],
-		 struct text *out)
+/* The nth thing that the request says there; of a cookie and a parameter, decoded into `room`. */
+static bool said(const struct flow *flow, const struct image_where *where, unsigned nth,
+		 char room[JWT_TOKEN_MAX + 1], struct text *out)
 {
-	struct text name = image_text(flow->env->image, where->name);
+	struct text name = image_text(flow->env->image, where->name), line;
 	struct named value = {.coding = NAMED_PLAIN};
 	size_t at = 0;
 
 	switch ((enum image_said)where->said) {
 	case IMAGE_SAID_HEADER:
-		if (!named_header(flow->request, name, &value))
+		if (!read_header(flow->request, name, nth, out))
 			return false;
-		*out = read_trim(value.raw);
-		return out->size != 0;
+		return true;
 	case IMAGE_SAID_BEARER:
-		return named_header(flow->request, TEXT("authorization"), &value) &&
-		       credential_bearer(value.raw, out);
+		if (!read_header(flow->request, TEXT("authorization"), nth, &line))
+			return false;
+		if (!credential_bearer(line, out))
+			*out = TEXT("");
+		return true;
 	case IMAGE_SAID_COOKIE:
-		if (!named_cookie(flow->request, name, &value))
+		if (nth || !named_cookie(flow->request, name, &value))
 			return false;
 		break;
 	case IMAGE_SAID_QUERY:
-		if (!named_query(flow->query, name, &value))
+		if (nth || !named_query(flow->query, name, &value))
 			return false;
 		break;
 	case IMAGE_SAID_KEY:
@@ -60,7 +64,7 @@ static bool said(const struct flow *flow, const struct image_where *where, char 
 		return false;
 	}
 	*out = (struct text){room, named_read(&value, &at, room, JWT_TOKEN_MAX + 1)};
-	return out->size != 0;
+	return true;
 }
 
 /* The compact form has two dots; no key of ours has any. */
@@ -73,73 +77,114 @@ static bool looks_like_token(struct text text)
 	return dots == 2;
 }
 
+/* One key that was said. A known one counts, whatever else was said: an invented one beside it would hide whose request it is. Two known
+ * ones are nobody's. */
+static void try_key(struct flow *flow, struct text secret, bool bearer, int64_t wall_s)
+{
+	const struct image *image = flow->env->image;
+	struct people *people = flow->env->people;
+	struct flow_who *who = &flow->who;
+	struct ring_key key;
+	enum ring_found found = people && people->ring ? ring_find(people->ring, secret, wall_s, &key)
+						       : RING_UNKNOWN;
+
+	if (found != RING_KNOWN) {
+		if (who->key_said == FLOW_CREDENTIAL_NONE &&
+		    !(bearer && image->clients.jwt_algorithms && looks_like_token(secret))) {
+			who->key_said = FLOW_CREDENTIAL_BAD;
+			who->key_found = (uint8_t)found;
+		}
+		return;
+	}
+	if (who->key_found == RING_KNOWN && who->key_said != FLOW_CREDENTIAL_NONE && who->key.id != key.id) {
+		who->key_said = FLOW_CREDENTIAL_BAD;
+		return;
+	}
+	if (who->key_said == FLOW_CREDENTIAL_GOOD)
+		return;
+	who->key = key;
+	who->key_found = RING_KNOWN;
+	who->key_said = FLOW_CREDENTIAL_GOOD;
+	if (!flow->dry)
+		ring_used(people->ring, &who->key, wall_s);
+}
+
 static void find_key(struct flow *flow, int64_t wall_s)
 {
 	const struct image *image = flow->env->image;
 	const struct image_where *from = image_at(image, image->clients.keys_from.offset);
-	struct people *people = flow->env->people;
-	struct flow_who *who = &flow->who;
 	char room[JWT_TOKEN_MAX + 1];
 	struct text secret;
+	unsigned tries = 0;
 
-	for (uint32_t i = 0; i < image->clients.keys_from.count; i++) {
-		bool bearer = from[i].said == IMAGE_SAID_BEARER;
+	for (uint32_t i = 0; i < image->clients.keys_from.count; i++)
+		for (unsigned nth = 0; tries < TRIES && said(flow, &from[i], nth, room, &secret); nth++)
+			if (secret.size) {
+				try_key(flow, secret, from[i].said == IMAGE_SAID_BEARER, wall_s);
+				tries++;
+			}
+}
 
-		if (!said(flow, &from[i], room, &secret))
-			continue;
-		who->key_found = people && people->ring
-					 ? (uint8_t)ring_find(people->ring, secret, wall_s, &who->key)
-					 : RING_UNKNOWN;
-		if (who->key_found != RING_KNOWN && bearer && image->clients.jwt_algorithms &&
-		    looks_like_token(secret))
-			continue;
-		who->key_said = who->key_found == RING_KNOWN ? FLOW_CREDENTIAL_GOOD : FLOW_CREDENTIAL_BAD;
-		if (who->key_found == RING_KNOWN && !flow->dry)
-			ring_used(people->ring, &who->key, wall_s);
+/* One token that was said. As with keys: one that is believed counts, and two that are, and differ, are nobody's. */
+static void try_token(struct flow *flow, struct text token, int64_t wall_s)
+{
+	struct people *people = flow->env->people;
+	struct flow_who *who = &flow->who;
+	struct jwt_claims *claims = NULL;
+	enum jwt_result result = people && people->jwt ? jwt_verify(people->jwt, token, wall_s, &claims)
+						       : JWT_NO_KEY;
+
+	if (result == JWT_VALID && who->token_said != FLOW_CREDENTIAL_GOOD) {
+		who->claims = claims;
+		who->token_said = FLOW_CREDENTIAL_GOOD;
+		who->token_result = JWT_VALID;
 		return;
 	}
+	if (result == JWT_VALID && claims != who->claims) {
+		struct text mine = {"", 0}, other = {"", 0};
+
+		jwt_claim(who->claims, TEXT("sub"), &mine);
+		jwt_claim(claims, TEXT("sub"), &other);
+		if (!text_equal(mine, other)) {
+			jwt_drop(&who->claims);
+			who->token_said = FLOW_CREDENTIAL_BAD;
+			who->token_result = JWT_MALFORMED;
+		}
+	} else if (result != JWT_VALID && who->token_said == FLOW_CREDENTIAL_NONE) {
+		who->token_said = FLOW_CREDENTIAL_BAD;
+		who->token_result = (uint8_t)result;
+	}
+	jwt_drop(&claims);
+}
+
+/* Authorization is where API keys are said, too. */
+static bool bearer_keys(const struct image *image)
+{
+	const struct image_where *from = image_at(image, image->clients.keys_from.offset);
+
+	for (uint32_t i = 0; i < image->clients.keys_from.count; i++)
+		if (from[i].said == IMAGE_SAID_BEARER)
+			return true;
+	return false;
 }
 
 static void find_token(struct flow *flow, int64_t wall_s)
 {
 	const struct image *image = flow->env->image;
 	const struct image_where *from = image_at(image, image->clients.jwt_from.offset);
-	struct people *people = flow->env->people;
-	struct flow_who *who = &flow->who;
+	bool keys = bearer_keys(image);
 	char room[JWT_TOKEN_MAX + 1];
 	struct text token;
+	unsigned tries = 0;
 
-	for (uint32_t i = 0; i < image->clients.jwt_from.count; i++) {
-		if (!said(flow, &from[i], room, &token))
-			continue;
-		if (from[i].said == IMAGE_SAID_BEARER && who->key_said != FLOW_CREDENTIAL_NONE)
-			continue; /* it was an API key, or an attempt at one */
-		who->token_result = (uint8_t)(people && people->jwt
-						      ? jwt_verify(people->jwt, token, wall_s, &who->claims)
-						      : JWT_NO_KEY);
-		who->token_said = who->token_result == JWT_VALID ? FLOW_CREDENTIAL_GOOD : FLOW_CREDENTIAL_BAD;
-		return;
-	}
-}
-
-/* Whom a trusted proxy, which vouches for those that it lets in, names in the header; "": nobody. One that names two has passed on
- * what its client sent, and it cannot be told which of them that is. */
-static struct text vouched(const struct flow *flow)
-{
-	const struct image *image = flow->env->image;
-	const struct image_where *from = image_at(image, image->clients.user_from.offset);
-	struct text user = {"", 0}, value;
-
-	if (!image->clients.user_from.count || !flow->who.trusted_peer)
-		return user;
-	for (unsigned nth = 0; read_header(flow->request, image_text(image, from->name), nth, &value);
-	     nth++) {
-		if (user.size && value.size && !text_equal(user, value))
-			return (struct text){"", 0};
-		if (value.size)
-			user = value;
-	}
-	return user;
+	for (uint32_t i = 0; i < image->clients.jwt_from.count; i++)
+		for (unsigned nth = 0; tries < TRIES && said(flow, &from[i], nth, room, &token); nth++) {
+			if (!token.size ||
+			    (from[i].said == IMAGE_SAID_BEARER && keys && !looks_like_token(token)))
+				continue; /* an API key, or an attempt at one */
+			try_token(flow, token, wall_s);
+			tries++;
+		}
 }
 
 /* The plan of that name; IMAGE_PLAN_NONE. */
@@ -184,19 +229,16 @@ void flow_who(struct flow *flow)
 	const struct image *image = flow->env->image;
 	struct flow_who *who = &flow->who;
 	int64_t wall_s = read_wall_s(&flow->time);
-	struct text user;
 
 	who->plan = IMAGE_PLAN_NONE;
+	who->user = TEXT("");
 	if (image->clients.keys_from.count)
 		find_key(flow, wall_s);
 	if (image->clients.jwt_algorithms)
 		find_token(flow, wall_s);
-	who->user = vouched(flow);
-	who->identified = who->key_said == FLOW_CREDENTIAL_GOOD || who->token_said == FLOW_CREDENTIAL_GOOD ||
-			  who->user.size;
-	if (flow_who_field(who, TEXT("owner"), &user) ||
-	    (who->claims && jwt_claim(who->claims, TEXT("sub"), &user)))
-		who->user = user;
+	who->identified = who->key_said == FLOW_CREDENTIAL_GOOD || who->token_said == FLOW_CREDENTIAL_GOOD;
+	if (!flow_who_field(who, TEXT("owner"), &who->user) && who->claims)
+		jwt_claim(who->claims, TEXT("sub"), &who->user);
 	if (image->plans.count)
 		who->plan = find_plan(flow);
 	flow->subject.who = (who->identified ? IMAGE_WHO_IDENTIFIED : IMAGE_WHO_ANONYMOUS) |
