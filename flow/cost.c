@@ -73,7 +73,10 @@ void flow_cost(struct flow *flow)
 
 		if (hit->role == FLOW_ROLE_SKIPPED || (hit->what != IMAGE_RATE && hit->what != IMAGE_USAGE))
 			continue;
-		if (costs->ask.from != IMAGE_AMOUNT_NUMBER) {
+		if (costs->ask.from == IMAGE_AMOUNT_NUMBER) {
+			hit->cost =
+				limit->cost; /* again, where it was 0 for a value that is not counted any more */
+		} else {
 			if (limit != before && !ask(flow, &costs->ask, &cost))
 				cost = costs->ask.number;
 			hit->cost = costs->at_most && cost > costs->at_most ? costs->at_most : cost;
@@ -82,41 +85,4 @@ void flow_cost(struct flow *flow)
 		if (hit->seen)
 			hit->cost = 0;
 	}
-}
-
-/* ---- whether the body is needed at all -------------------------------------------------------------------- */
-
-/* A limit that needs no body would refuse: writes nothing. */
-static bool refused_without(struct flow *flow)
-{
-	for (size_t i = 0; i < flow->hit_count; i++) {
-		struct flow_hit *hit = &flow->hits[i];
-
-		if (!read_enforced(hit) || read_limit(flow->env->image, hit->limit)->needs_body)
-			continue;
-		if (hit->denied || hit->never || !take_would_pass(flow, hit))
-			return true;
-	}
-	return false;
-}
-
-bool flow_needs_body(struct flow *flow)
-{
-	bool needed = false;
-
-	if (!flow->request->can_read_body || flow->request->has_body)
-		return false;
-	for (size_t i = 0; i < flow->hit_count; i++)
-		needed |= flow->hits[i].role != FLOW_ROLE_SKIPPED &&
-			  read_limit(flow->env->image, flow->hits[i].limit)->needs_body;
-	if (!needed)
-		return false;
-	flow_key(flow, true);
-	flow_cost(flow);
-	if (!refused_without(flow))
-		return true;
-	for (size_t i = 0; i < flow->hit_count; i++)
-		if (read_limit(flow->env->image, flow->hits[i].limit)->needs_body)
-			flow->hits[i].role = FLOW_ROLE_SKIPPED;
-	return false;
 }

@@ -61,6 +61,16 @@ static bool slow(const struct flow *flow, struct flow_hit *hit)
 	return true;
 }
 
+/* It refuses by its numbers alone, and a grant covers that. */
+static bool cover_hit(struct flow *flow, struct flow_hit *hit)
+{
+	if (hit->denied || hit->never || hit->banned || hit->no_room || hit->what != IMAGE_RATE ||
+	    !grant_take(flow, hit))
+		return false;
+	flow->grants |= read_reserves(hit);
+	return true;
+}
+
 /* Charges every enforced hit, or none. */
 static bool charge_all(struct flow *flow)
 {
@@ -72,7 +82,7 @@ static bool charge_all(struct flow *flow)
 		if (hit->granted || hit->slowed)
 			continue;
 		take_hit(flow, hit, false);
-		if (!hit->allowed && !slow(flow, hit) && !grant_take(flow, hit))
+		if (!hit->allowed && !slow(flow, hit) && !cover_hit(flow, hit))
 			break;
 	}
 	if (at == count)
@@ -114,8 +124,7 @@ static bool cover(struct flow *flow)
 
 		if (!read_enforced(hit) || hit->allowed)
 			continue;
-		if (hit->denied || hit->never || hit->banned || hit->no_room || hit->what != IMAGE_RATE ||
-		    !grant_take(flow, hit))
+		if (!cover_hit(flow, hit))
 			break;
 	}
 	if (at == flow->hit_count)
@@ -133,12 +142,18 @@ static bool decide_enforced(struct flow *flow)
 {
 	struct flow_hit *only = NULL;
 	size_t count = 0;
-	bool denied = false, pass = true;
+	bool denied = false, pass = true, wrong_key = flow_who_refused(flow);
 
 	for (size_t i = 0; i < flow->hit_count; i++) {
 		if (!read_enforced(&flow->hits[i]))
 			continue;
 		only = &flow->hits[i];
+		if (only->denied &&
+		    wrong_key) { /* it hears 401, when the limits that it has keys for have been charged */
+			only->denied = false;
+			only->role = FLOW_ROLE_SKIPPED;
+			continue;
+		}
 		only->allowed = !only->denied && !only->never;
 		only->no_room = only->slowed = only->banned = false; /* of the look before */
 		denied |= !only->allowed;
@@ -146,6 +161,9 @@ static bool decide_enforced(struct flow *flow)
 	}
 	if (denied && !flow->dry) /* no allowance of another limit can help a request without its key */
 		return false;
+	for (size_t i = 0; count == 1 && i < flow->hit_count; i++)
+		if (read_enforced(&flow->hits[i]))
+			only = &flow->hits[i];
 	if (count == 1 && !flow->dry) {
 		judge(flow, only, true);
 		return only->allowed || cover(flow);
@@ -190,16 +208,17 @@ static void repeat(struct flow *flow, struct flow_hit *hit, bool pass)
 		of--;
 	hit->allowed = true;
 	hit->cost = of->cost;
-	if (pass && !flow->dry && hit->role != FLOW_ROLE_EXEMPT && (of->charged || of->granted))
+	if (pass && !flow->dry && hit->role != FLOW_ROLE_EXEMPT &&
+	    (of->charged || (of->granted && !read_reserves(of))))
 		hit->charged = table_charge(flow->env->table, &hit->key, read_row(flow, hit), &flow->time,
 					    hit->cost, &hit->look) == TABLE_CHARGED;
 }
 
 enum flow_step flow_decide(struct flow *flow)
 {
-	bool pass = decide_enforced(flow);
+	bool pass = !flow->early && decide_enforced(flow);
 
-	if (!pass && queue_wait(flow)) {
+	if (!pass && !flow->early && queue_wait(flow)) {
 		if (!flow->dry)
 			return FLOW_WAIT;
 		pass = true;

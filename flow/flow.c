@@ -91,6 +91,8 @@ enum flow_step flow_run(struct flow *flow)
 		flow_make_verdict(flow);
 		if (!flow->dry)
 			flow_record(flow);
+		if (flow->verdict.status == FLOW_UNKNOWN)
+			flow_turned_away(flow);
 		flow->next = FLOW_AT_TURN;
 		if (flow->verdict.wait_ms) {
 			flow_wait_turn(flow, true);

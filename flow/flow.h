@@ -170,6 +170,7 @@ struct flow_hit {
 	bool banned;			 /* its limit's ban holds: refused, whatever its counter says */
 	bool never;			 /* the client's plan never may: refused */
 	bool granted;			 /* refused by its numbers, passed by a grant, which was charged */
+	bool settled;			 /* of a grant: the answer has said what becomes of it */
 	bool slowed;			 /* refused by its numbers, and passes slowly */
 	bool seen;			 /* `distinct`: this value has been counted; it costs nothing */
 	bool marked;			 /* `distinct`: this request has marked it so */
@@ -258,6 +259,8 @@ struct flow {
 	struct address client; /* unmasked */
 	bool has_client, preflight, grpc;
 	bool tells;		/* it asks for its own limits */
+	bool early;		/* a limit refused it before its body was read: its word is final (early.c) */
+	bool grants;		/* a hit is covered by a grant that the answer may give back */
 	bool path_ambiguous;	/* the path can be read in several ways: limits apply that match any */
 	bool untrusted_forward; /* a forwarding header came from a peer that is not trusted */
 
@@ -355,6 +358,8 @@ void flow_make_verdict(struct flow *flow);
 /* It waits its turn, or its turn has come: what it has reserved is not overdue before it could be asked at all. */
 void flow_wait_turn(struct flow *flow, bool waits);
 void flow_record(struct flow *flow);
+/* Refused although its limits let it pass (a wrong key): what is reserved is settled by that. */
+void flow_turned_away(struct flow *flow);
 /* A reservation of the hit has been charged, later than the request was recorded. */
 void flow_record_settled(const struct flow *flow, const struct flow_hit *hit);
 /* Of a request that passed: looks at the hits anew for what the answer tells, after some have been settled. */

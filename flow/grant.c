@@ -41,17 +41,18 @@ bool grant_take(struct flow *flow, struct flow_hit *hit)
 	return true;
 }
 
-void grant_back(struct flow *flow, struct flow_hit *hit)
+void grant_return(struct flow *flow, const struct flow_hit *hit, const struct algo_time *t, uint32_t units)
 {
 	const struct image *image = flow->env->image;
-	struct table_key key;
+	struct table_key key = grant_key(flow->env->table, image, &hit->key);
 
-	if (!hit->granted)
-		return;
+	if (!flow->dry)
+		table_uncharge(flow->env->table, &key, image->clients.grant_row, t, flow->time.now, units);
+}
+
+void grant_back(struct flow *flow, struct flow_hit *hit)
+{
+	if (hit->granted)
+		grant_return(flow, hit, &flow->time, hit->cost);
 	hit->granted = false;
-	if (flow->dry)
-		return;
-	key = grant_key(flow->env->table, image, &hit->key);
-	table_uncharge(flow->env->table, &key, image->clients.grant_row, &flow->time, flow->time.now,
-		       hit->cost);
 }

@@ -13,6 +13,8 @@
 bool grant_take(struct flow *flow, struct flow_hit *hit);
 /* Gives back what grant_take took, because another limit refuses after all. */
 void grant_back(struct flow *flow, struct flow_hit *hit);
+/* Gives back some of it: the answer cost less. */
+void grant_return(struct flow *flow, const struct flow_hit *hit, const struct algo_time *t, uint32_t units);
 struct table_key grant_key(const struct table *table, const struct image *image,
 			   const struct table_key *counter);
 

@@ -51,8 +51,8 @@ static bool lacks_place(const struct flow *flow, const struct flow_hit *hit)
 {
 	const struct image_counter *counter = counter_of(flow, hit);
 
-	return hit->what == IMAGE_CONCURRENT && !hit->denied && !hit->no_room && counter->queue &&
-	       counter->numbers.capacity > 0;
+	return hit->what == IMAGE_CONCURRENT && !hit->denied && !hit->never && !hit->banned &&
+	       !hit->no_room && counter->queue && counter->numbers.capacity > 0;
 }
 
 static bool take_place(struct flow *flow, struct flow_hit *hit)

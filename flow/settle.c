@@ -5,6 +5,7 @@
  * Only what this request holds is looked at: one that was refused has given everything back, and one that is exempt
  * has taken nothing.
  */
+#include "flow/grant.h"
 #include "flow/queue.h"
 #include "flow/take.h"
 #include "flow/usage.h"
@@ -74,6 +75,39 @@ static void end(struct flow *flow, struct flow_hit *hit, const struct algo_time 
 	usage_notice(flow, hit);
 }
 
+/* The same of what a grant covers: it was charged at once, and what is not charged after all goes back to it. */
+static void end_grant(struct flow *flow, struct flow_hit *hit, const struct algo_time *t, uint32_t cost)
+{
+	if (cost < hit->cost)
+		grant_return(flow, hit, t, hit->cost - cost);
+	hit->settled = true;
+	if (cost == 0)
+		return;
+	hit->cost = cost < hit->cost ? cost : hit->cost;
+	repeat(flow, hit, t);
+}
+
+/* The answer is still to say what becomes of it. */
+static bool is_open(const struct flow_hit *hit)
+{
+	return hit->what != IMAGE_CONCURRENT &&
+	       (hit->held || (hit->granted && !hit->settled && read_reserves(hit)));
+}
+
+static bool any_open(const struct flow *flow)
+{
+	return flow->tickets || flow->grants;
+}
+
+static void end_open(struct flow *flow, struct flow_hit *hit, const struct algo_time *t, bool charge,
+		     uint32_t cost)
+{
+	if (hit->held)
+		end(flow, hit, t, charge, cost);
+	else
+		end_grant(flow, hit, t, charge ? cost : 0);
+}
+
 /* What it is charged when the answer said `amount`. */
 static uint32_t amount_of(const struct flow *flow, const struct flow_hit *hit, uint32_t amount)
 {
@@ -100,7 +134,7 @@ static void end_amount(struct flow *flow, struct flow_hit *hit, const struct alg
 {
 	if (!found)
 		stats_add(&stats_process(flow->env->table)->unsettled, 1);
-	end(flow, hit, t, true, found ? amount_of(flow, hit, amount) : hit->cost);
+	end_open(flow, hit, t, true, found ? amount_of(flow, hit, amount) : hit->cost);
 }
 
 static bool body_amount(struct flow *flow, const struct flow_hit *hit, uint32_t *amount)
@@ -146,7 +180,8 @@ static bool answered(struct flow *flow, struct flow_hit *hit, const struct algo_
 	bool charge = hit->count == IMAGE_COUNT_ALL ? statuses[0] < 500 : counts(flow, hit, statuses, count);
 
 	if (charge && hit->settles == IMAGE_AMOUNT_RESPONSE_BODY) {
-		table_postpone(flow->env->table, &hit->ticket); /* however long the answer takes */
+		if (hit->held)
+			table_postpone(flow->env->table, &hit->ticket); /* however long the answer takes */
 		return false;
 	}
 	if (charge && hit->settles == IMAGE_AMOUNT_RESPONSE_HEADER) {
@@ -157,7 +192,7 @@ static bool answered(struct flow *flow, struct flow_hit *hit, const struct algo_
 
 		end_amount(flow, hit, t, found, amount);
 	} else {
-		end(flow, hit, t, charge, hit->cost);
+		end_open(flow, hit, t, charge, hit->cost);
 	}
 	return true;
 }
@@ -166,10 +201,10 @@ void flow_responded(struct flow *flow, const struct algo_time *t, const unsigned
 {
 	bool settled = false;
 
-	for (size_t i = 0; flow->tickets && count && i < flow->hit_count; i++) {
+	for (size_t i = 0; any_open(flow) && count && i < flow->hit_count; i++) {
 		struct flow_hit *hit = &flow->hits[i];
 
-		if (!hit->held || hit->what == IMAGE_CONCURRENT || !answered(flow, hit, t, statuses, count))
+		if (!is_open(hit) || !answered(flow, hit, t, statuses, count))
 			continue;
 		/* what is left is told as it is now: a success has cost nothing */
 		table_peek_held(flow->env->table, &hit->key, read_row(flow, hit), t, hit->cost, &hit->look);
@@ -181,13 +216,26 @@ void flow_responded(struct flow *flow, const struct algo_time *t, const unsigned
 	}
 }
 
+void flow_turned_away(struct flow *flow)
+{
+	const unsigned status = flow->verdict.http_status;
+
+	for (size_t i = 0; any_open(flow) && i < flow->hit_count; i++) {
+		struct flow_hit *hit = &flow->hits[i];
+
+		if (is_open(hit)) /* it has cost nobody anything; but a wrong key is a failure */
+			end_open(flow, hit, &flow->time, !hit->settles && counts(flow, hit, &status, 1),
+				 hit->cost);
+	}
+}
+
 bool flow_wants_body(struct flow *flow, struct text content_type, struct text encoding)
 {
-	for (size_t i = 0; flow->tickets && i < flow->hit_count; i++) {
+	for (size_t i = 0; any_open(flow) && i < flow->hit_count; i++) {
 		const struct flow_hit *hit = &flow->hits[i];
 		struct text name;
 
-		if (!hit->held || hit->settles != IMAGE_AMOUNT_RESPONSE_BODY || scan_of(flow, hit) ||
+		if (!is_open(hit) || hit->settles != IMAGE_AMOUNT_RESPONSE_BODY || scan_of(flow, hit) ||
 		    flow->scans == FLOW_SCANS_MAX)
 			continue;
 		name = image_text(flow->env->image,
@@ -202,10 +250,10 @@ void flow_body(struct flow *flow, const struct algo_time *t, const void *data, s
 {
 	for (size_t i = 0; size && i < flow->scans; i++)
 		usage_scan_feed(&flow->scan[i], data, size);
-	for (size_t i = 0; last && flow->tickets && i < flow->hit_count; i++) {
+	for (size_t i = 0; last && any_open(flow) && i < flow->hit_count; i++) {
 		struct flow_hit *hit = &flow->hits[i];
 
-		if (hit->held && hit->settles == IMAGE_AMOUNT_RESPONSE_BODY)
+		if (is_open(hit) && hit->settles == IMAGE_AMOUNT_RESPONSE_BODY)
 			end_body(flow, hit, t);
 	}
 }
@@ -213,13 +261,13 @@ void flow_body(struct flow *flow, const struct algo_time *t, const void *data, s
 void flow_end(struct flow *flow, const struct algo_time *t)
 {
 	queue_leave(flow);
-	for (size_t i = 0; flow->tickets && i < flow->hit_count; i++) {
+	for (size_t i = 0; any_open(flow) && i < flow->hit_count; i++) {
 		struct flow_hit *hit = &flow->hits[i];
 
-		if (hit->held && hit->settles)
+		if (is_open(hit) && hit->settles)
 			end_body(flow, hit, t);
-		else if (hit->held)
-			end(flow, hit, t, hit->what != IMAGE_CONCURRENT, hit->cost);
+		else if (is_open(hit) || hit->held)
+			end_open(flow, hit, t, hit->what != IMAGE_CONCURRENT, hit->cost);
 	}
 	jwt_drop(&flow->who.claims);
 	if (flow->paced.stays) {

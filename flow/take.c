@@ -71,19 +71,16 @@ void take_look(struct flow *flow, struct flow_hit *hit)
 	hit->allowed = hit->look.allowed || hit->seen;
 }
 
-bool take_would_pass(struct flow *flow, const struct flow_hit *hit)
+bool take_would_pass(struct flow *flow, struct flow_hit *hit)
 {
 	const struct image_limit *limit = read_limit(flow->env->image, hit->limit);
-	struct flow_hit trial;
 
-	if (read_counter(flow->env->image, hit->counter)->queue || limit->instead == IMAGE_INSTEAD_SLOW)
-		return true;
-	memcpy(&trial, hit, offsetof(struct flow_hit, ticket));
-	ban_look(flow, &trial);
-	if (trial.banned)
+	ban_look(flow, hit);
+	take_look(flow, hit);
+	if (hit->banned)
 		return false;
-	take_look(flow, &trial);
-	return trial.allowed || table_grants_until(flow->env->table) > flow->time.now;
+	return hit->allowed || read_counter(flow->env->image, hit->counter)->queue ||
+	       limit->instead == IMAGE_INSTEAD_SLOW || table_grants_until(flow->env->table) > flow->time.now;
 }
 
 /* `distinct`: the value has been counted from now on. It was charged twice if somebody else was faster with it: once is right. */
@@ -114,7 +111,8 @@ void take_hit(struct flow *flow, struct flow_hit *hit, bool alone)
 		hit->allowed = true;
 		return;
 	}
-	if (reserve || (!alone && needs_ticket(flow, hit)))
+	if (reserve ||
+	    (needs_ticket(flow, hit) && (!alone || read_limit(flow->env->image, hit->limit)->distinct.count)))
 		result = table_take(table, &hit->key, row, &flow->time, hit->cost,
 				    reserve ? TABLE_RESERVE : TABLE_CHARGE, &hit->ticket, &hit->look);
 	else

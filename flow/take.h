@@ -7,8 +7,8 @@
 
 /* Would it fit? Fills look and allowed; writes nothing. Dry: look is as it would be after the charge. */
 void take_look(struct flow *flow, struct flow_hit *hit);
-/* The same, and nothing else is kept: would the request get past this counter, be it by a queue, a grant or slowly? */
-bool take_would_pass(struct flow *flow, const struct flow_hit *hit);
+/* The same, and whether it is banned: would the request get past this counter, be it by a queue, a grant or slowly? */
+bool take_would_pass(struct flow *flow, struct flow_hit *hit);
 /* Charges or reserves, if it fits: look, allowed, charged or held, no_room. `alone`: it will not have to be given
  * back. */
 void take_hit(struct flow *flow, struct flow_hit *hit, bool alone);

@@ -125,7 +125,7 @@ static void instead(struct flow *flow, const struct flow_hit *hit)
 	const struct image_limit *limit = read_limit(image, hit->limit);
 	struct flow_verdict *verdict = &flow->verdict;
 
-	if (hit->denied || hit->never)
+	if (hit->denied || hit->never || flow_who_refused(flow)) /* nothing better for who guesses keys */
 		return;
 	switch ((enum image_instead)limit->instead) {
 	case IMAGE_INSTEAD_CLOSE:
