@@ -187,6 +187,26 @@ static void find_token(struct flow *flow, int64_t wall_s)
 		}
 }
 
+/* Whom a trusted proxy, which vouches for those that it lets in, names in the header; "": nobody. One that names two has passed on
+ * what its client sent, and it cannot be told which of them that is. */
+static struct text vouched(const struct flow *flow)
+{
+	const struct image *image = flow->env->image;
+	const struct image_where *from = image_at(image, image->clients.user_from.offset);
+	struct text user = {"", 0}, value;
+
+	if (!image->clients.user_from.count || !flow->who.trusted_peer)
+		return user;
+	for (unsigned nth = 0; read_header(flow->request, image_text(image, from->name), nth, &value);
+	     nth++) {
+		if (user.size && value.size && !text_equal(user, value))
+			return (struct text){"", 0};
+		if (value.size)
+			user = value;
+	}
+	return user;
+}
+
 /* The plan of that name; IMAGE_PLAN_NONE. */
 static uint32_t plan_of(const struct image *image, struct text name)
 {
@@ -229,16 +249,19 @@ void flow_who(struct flow *flow)
 	const struct image *image = flow->env->image;
 	struct flow_who *who = &flow->who;
 	int64_t wall_s = read_wall_s(&flow->time);
+	struct text user;
 
 	who->plan = IMAGE_PLAN_NONE;
-	who->user = TEXT("");
 	if (image->clients.keys_from.count)
 		find_key(flow, wall_s);
 	if (image->clients.jwt_algorithms)
 		find_token(flow, wall_s);
-	who->identified = who->key_said == FLOW_CREDENTIAL_GOOD || who->token_said == FLOW_CREDENTIAL_GOOD;
-	if (!flow_who_field(who, TEXT("owner"), &who->user) && who->claims)
-		jwt_claim(who->claims, TEXT("sub"), &who->user);
+	who->user = vouched(flow);
+	who->identified = who->key_said == FLOW_CREDENTIAL_GOOD || who->token_said == FLOW_CREDENTIAL_GOOD ||
+			  who->user.size;
+	if (flow_who_field(who, TEXT("owner"), &user) ||
+	    (who->claims && jwt_claim(who->claims, TEXT("sub"), &user)))
+		who->user = user;
 	if (image->plans.count)
 		who->plan = find_plan(flow);
 	flow->subject.who = (who->identified ? IMAGE_WHO_IDENTIFIED : IMAGE_WHO_ANONYMOUS) |
