@@ -63,6 +63,10 @@ is_(asks(site, 11, acme), 10 * [200] + [429], "a key has its plan's numbers, in 
 is_(asks(site, 1, headers={"Authorization": f"Bearer  {acme}"}) + asks(site, 1, headers={"authorization": f"bearer {acme}"}), [429, 429],
     "however the header is spelled: the same client")
 is_(asks(site, 1, acme, source="127.0.0.99"), [429], "... and wherever it comes from")
+is_(asks(site, 1, "junk", headers={"Authorization": f"Bearer {acme}"}), [429], "an invented key beside a known one hides nobody")
+w = Wire(site.port, source="127.0.0.7")
+is_(w.get("/api/x", f"X-API-Key: junk\r\nX-API-Key: {acme}\r\n").status, 429, "... also in a line of its own before it")
+w.close()
 a = [s for i in range(1000) for s in asks(site, 1, f"invented{i}", source="127.0.0.8")]
 is_((a.count(200), a.count(429)), (3, 997), "a thousand invented keys from one address are that address")
 
@@ -105,6 +109,7 @@ def bearer(t):
 is_(asks(site, 11, headers=bearer(token(sub="jane", tier="pro"))), 10 * [200] + [429], "a token's claims say who and which plan")
 is_(asks(site, 1, headers=bearer(token(sub="jane", tier="pro", iat=5))), [429], "another token of hers is her")
 is_(asks(site, 1, headers=bearer(token(sub="joe", tier="pro"))), [200], "... and of another is not")
+is_(asks(site, 1, "junk", headers=bearer(token(sub="jane", tier="pro"))), [429], "an invented key beside a token hides nobody")
 bad = {"alg none": token("none", sub="jane"), "wrong key": token(key=b"x" * 50, sub="jane"), "expired": token(sub="jane", exp=int(time.time()) - 120),
        "another issuer": token(sub="jane", iss="https://evil.example"), "oversize": token(sub="j" * 9000), "malformed": "a.b.c"}
 for i, (name, t) in enumerate(bad.items()):
