@@ -265,12 +265,27 @@ ngx_http_weir_late(ngx_http_request_t *r, ngx_http_weir_visit_t *visit)
 static ngx_int_t
 ngx_http_weir_replace(ngx_http_request_t *r, ngx_http_weir_visit_t *visit)
 {
+    ngx_uint_t  bodiless;
+
     visit->replace = 1;
     ngx_http_set_ctx(r, visit, ngx_http_weir_filter_module);
 
     ngx_http_clean_header(r);
 
-    return ngx_http_weir_answer_begin(r, visit);
+    bodiless = r->header_only && r->method != NGX_HTTP_HEAD;
+
+    if (ngx_http_weir_answer_begin(r, visit) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    /* Who sends this response sends no body after it: one that the header announces would be sought in the next response. */
+
+    if (bodiless && !visit->answer->grpc) {
+        r->headers_out.content_length_n = 0;
+        r->keepalive = 0;
+    }
+
+    return NGX_OK;
 }
 
 

@@ -9,6 +9,8 @@
 
 
 static ngx_int_t ngx_http_weir_handler(ngx_http_request_t *r);
+static ngx_int_t ngx_http_weir_go_on(ngx_http_request_t *r,
+    ngx_http_weir_visit_t  *visit);
 static ngx_int_t ngx_http_weir_refuse(ngx_http_request_t *r,
     ngx_http_weir_visit_t  *visit);
 static void             ngx_http_weir_delay(ngx_http_request_t *r);
@@ -48,7 +50,7 @@ ngx_http_weir_handler(ngx_http_request_t *r)
 
     if (visit) {
         if (!visit->waiting) {
-            return NGX_DECLINED;
+            return ngx_http_weir_go_on(r, visit);
         }
 
     } else {
@@ -96,9 +98,25 @@ ngx_http_weir_handler(ngx_http_request_t *r)
         return NGX_HTTP_CLOSE;
 
     default:
-        /* not NGX_OK, which would skip what else stands in this phase */
-        return NGX_DECLINED;
+        return ngx_http_weir_go_on(r, visit);
     }
+}
+
+
+/* Decided, here or where it has been redirected from: then by a stored answer (X-Accel-Redirect), or it needs one here. */
+
+static ngx_int_t
+ngx_http_weir_go_on(ngx_http_request_t *r, ngx_http_weir_visit_t *visit)
+{
+    if (visit->stale && !ngx_http_weir_cached_may(r)
+        && !ngx_http_weir_cached_answer(r))
+    {
+        visit->stale = 0;
+        return ngx_http_weir_refuse(r, visit);
+    }
+
+    /* not NGX_OK, which would skip what else stands in this phase */
+    return NGX_DECLINED;
 }
 
 

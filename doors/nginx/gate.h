@@ -92,11 +92,23 @@ typedef struct {
 } ngx_http_weir_peer_init_t;
 
 
+#define NGX_HTTP_WEIR_STORES  4
+
+
+/* A module that stores what backends say: where its configuration of a place has an ngx_http_upstream_conf_t (cached.c). */
+typedef struct {
+    ngx_uint_t                   ctx_index;
+    size_t                       offset;
+} ngx_http_weir_store_t;
+
+
 typedef struct {
     ngx_http_weir_realm_t        realm;
     ngx_uint_t                   log_level;
     ngx_http_weir_peer_init_t   *peer_inits;
     ngx_uint_t                   peer_init_count;
+    ngx_http_weir_store_t        stores[NGX_HTTP_WEIR_STORES];
+    ngx_uint_t                   store_count;
     struct policy                policy;       /* as compiled at configuration */
     unsigned                     wanted:1;     /* "weir on" stands somewhere */
 } ngx_http_weir_main_conf_t;
@@ -288,8 +300,10 @@ ngx_uint_t ngx_http_weir_body_readable(ngx_http_request_t *r, ngx_http_weir_visi
  * returns. */
 ngx_int_t ngx_http_weir_body_read(ngx_http_request_t *r, ngx_http_weir_visit_t *visit);
 
-/* cached.c. Before any upstream chooses a peer. And: is the answer that is about to be sent one that nginx had stored? */
+/* cached.c. Before any upstream chooses a peer. In a phase: may the request go on where it stands, since nothing can come of it but a
+ * stored answer? And: is the answer that is about to be sent one that nginx had stored? */
 ngx_int_t ngx_http_weir_cached_init(ngx_conf_t *cf);
+ngx_uint_t ngx_http_weir_cached_may(ngx_http_request_t *r);
 ngx_uint_t ngx_http_weir_cached_answer(ngx_http_request_t *r);
 
 /* answer.c. The operator's error_page for this status here, or NULL. */

@@ -15,6 +15,7 @@ def answer(method, path, headers, body):
 backend = Backend(answer)
 POLICY = """
 limits:
+  writes: {match: /writes/**, key: ip, rate: 1/hour, instead: cached}
   news: {match: /news/*, key: ip, rate: 2/hour, instead: cached}
   files: {match: /big, key: ip, rate: 1/hour, instead: slow 100KB/s}
   account: {match: /account, key: ip, rate: 1/hour, instead: challenge /verify}
@@ -26,11 +27,22 @@ limits:
 
 def site_of(**kw):
     cache = folder()
+    global written
+    written = folder()
+    os.chmod(written, 0o777)
     return Site(policy=POLICY, http=f"proxy_cache_path {cache} keys_zone=c:1m; upstream behind {{ server 127.0.0.1:{backend.port}; }}",
                 locations=f"""
     location / {{ proxy_pass http://behind; }}
     location /news/ {{ proxy_cache c; proxy_cache_valid 502 10m; proxy_cache_valid any 10m; proxy_pass http://behind; add_header X-Cache $upstream_cache_status always; }}
     location /news/locked {{ proxy_cache c; proxy_cache_lock on; proxy_pass http://127.0.0.1:{backend.port}; add_header X-Cache $upstream_cache_status always; }}
+    location /writes/dav/ {{ alias {written}/; dav_methods PUT DELETE MKCOL; }}
+    location /writes/var {{ set $to 127.0.0.1:{backend.port}; proxy_cache c; proxy_pass http://$to; }}
+    location /writes/api {{ proxy_cache c; proxy_pass http://behind; }}
+    location /writes/nocache {{ proxy_pass http://behind; }}
+    location /writes/inside {{ proxy_cache c; proxy_pass http://behind; location /writes/inside/none {{ }} }}
+    location /writes/first {{ try_files /none @later; proxy_cache c; proxy_cache_key $host; proxy_pass http://behind; }}
+    location @later {{ root {written}; dav_methods PUT; }}
+    location /writes/gif {{ empty_gif; }}
     location /news/static {{ alias {cache}/; }}""", **kw)
 
 
@@ -52,6 +64,26 @@ ok(json.loads(b[0].body)["error"] == "rate_limited" and int(b[0]["retry-after"])
 is_(site.get("/news/b", source="127.0.0.5").status, 200, "... and not stored: another client gets an answer")
 is_(site.get("/news/locked").status, 429, "with a lock, too")
 is_(site.get("/news/static").status, 429, "a file is no stored answer")
+
+# What has no stored answer is refused before it can do anything.
+client = "127.0.0.9"
+is_(site.get("/writes/gif", source=client).status, 200, "one passes")
+w = Wire(site.port, source=client)
+a = []
+for line in ("PUT /writes/dav/f", "MKCOL /writes/dav/d/", "DELETE /writes/dav/kept", "PUT /writes/first"):
+    if "kept" in line:
+        open(f"{written}/kept", "w").close()
+        os.chmod(written, 0o777)
+    w.send(f"{line} HTTP/1.1\r\nHost: a\r\nContent-Length: {2 if 'PUT' in line else 0}\r\n\r\n{'hi' if 'PUT' in line else ''}")
+    a.append(w.read())
+is_([(x.status, x["weir-refusal"] is not None) for x in a], 4 * [(429, True)], "over the limit nothing is written, made or deleted, on one connection")
+is_(os.listdir(written), ["kept"], "... really")
+w.close()
+n = len(asked)
+a = [site.get(path, source=client) for path in ("/writes/var", "/writes/nocache", "/writes/inside/none", "/writes/first", "/writes/gif")]
+is_([(x.status, json.loads(x.body)["error"]) for x in a], 5 * [(429, "rate_limited")], "a variable for a backend, nothing stored, another place's backend, a GIF: refused")
+is_(site.post("/writes/api", body=b"x", source=client).status, 429, "a POST has no stored answer")
+is_(len(asked), n, "... and no backend was asked")
 ok("no live upstreams" not in site.errors(), "and nothing of this is an error to write down")
 
 # ---- slow ----
