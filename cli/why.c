@@ -91,9 +91,11 @@ void why_print(const json_t *document, const struct live *live)
 static int by_id(const struct live *live, const char *id)
 {
 	struct refusal refusal;
+	char shown[65]; /* whoever sends an id to the operator may send him anything */
 	switch (refusal_read(live->table, text_of(id), &refusal)) {
 	case REFUSAL_MISTYPED:
-		out_error("'%.64s' is no refusal's id, or not copied right: 27 letters and digits", id);
+		out_escape(text_of(id), shown, sizeof shown);
+		out_error("'%s' is no refusal's id, or not copied right: 27 letters and digits", shown);
 		return STATUS_USAGE;
 	case REFUSAL_FOREIGN:
 		out_error("not a refusal of %s: another machine's, or of a table that is gone",

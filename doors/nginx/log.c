@@ -28,7 +28,7 @@ typedef struct {
     char                     refusal[sizeof(((struct flow_verdict *) 0)->refusal)];
     unsigned                 mixed:1;          /* of several limits; the name is the last one's */
     u_char                   name[LEDGER_NAME_MAX];
-    u_char                   line[160];        /* method and target, as sent: hostile */
+    u_char                   line[160];        /* method and path, as sent: hostile */
 } ngx_http_weir_tally_t;
 
 
@@ -162,6 +162,7 @@ ngx_http_weir_log_count(ngx_http_weir_main_conf_t *mcf,
 {
     u_char                    *p;
     size_t                     method, target;
+    const char                *query;
     ngx_uint_t                 stat;
     struct text                name;
     const struct image        *image;
@@ -204,8 +205,14 @@ ngx_http_weir_log_count(ngx_http_weir_main_conf_t *mcf,
         tally->refusal[0] = '\0';               /* that of another limit, if any */
     }
 
+    /* what follows the path may be somebody's key, and is in the access log, if anywhere */
+
+    query = memchr(visit->in.target.data, '?', visit->in.target.size);
+    target = query ? (size_t) (query - visit->in.target.data)
+                   : visit->in.target.size;
+
     method = ngx_min(visit->in.method.size, sizeof(tally->line) / 2);
-    target = ngx_min(visit->in.target.size, sizeof(tally->line) - 1 - method);
+    target = ngx_min(target, sizeof(tally->line) - 1 - method);
 
     p = ngx_cpymem(tally->line, visit->in.method.data, method);
     *p++ = ' ';

@@ -40,6 +40,9 @@ for part in ("it was over limit per-ip\n", "policy    generation 1, which is in 
     like(text, part, f"in words: {part.strip()}")
 wrong = ("1" if id[5] != "1" else "2").join((id[:5], id[6:]))
 like(why(wrong, code=2)["error"]["message"], "not copied right", "a mistyped one")
+r = weir("why", "\x1b]0;mine\x07\u009b31m", *T)
+is_((r.returncode, r.stderr), (2, "weir: '\\x1b]0;mine\\x07\\xc2\\x9b31m' is no refusal's id, or not copied right: 27 letters and digits\n"), "what a client made up does not reach the terminal")
+like(weir("why", 500 * "A", *T).stderr, f"weir: '{61 * 'A'}...' is no refusal's id", "and a long one is cut")
 
 # what helps does
 is_(run(WEIR, *d["help"][0].split()[1:], *T).returncode, 0, "the first cure can be run as it is printed")

@@ -23,9 +23,10 @@ def total(name):
     return sum(int(re.search(r"refused (\d+) request", l).group(1)) for l in lines(name))
 
 
-is_([site.post("/login/x?a=b").status for _ in range(4)], [200, 429, 429, 429], "one login, three refusals")
+is_([site.post("/login/x?api_key=SECRET&a=?b").status for _ in range(4)], [200, 429, 429, 429], "one login, three refusals")
 ok(wait_until(lambda: total("login") == 3), "are told")
-like(lines("login")[-1], ', last: client 127.0.0.1 "POST /login/x?a=b", refusal ', "with the last of them")
+like(lines("login")[-1], ', last: client 127.0.0.1 "POST /login/x", refusal ', "with the last of them")
+ok("SECRET" not in site.errors(), "... and nothing of its query, where a key may be")
 like(lines("login")[-1], "[warn]", "as a warning")
 like(lines("login")[-1], ' in the last second', "by the second")
 
