@@ -63,6 +63,8 @@ int client_read(struct client *client, const struct live *live, const struct opt
 		} else if (equals && equals != words->items[i] &&
 			   (size_t)(equals - words->items[i]) < sizeof kind) {
 			snprintf(kind, sizeof kind, "%.*s", (int)(equals - words->items[i]), words->items[i]);
+			if (strcmp(kind, "key") == 0)
+				snprintf(kind, sizeof kind, "api-key");
 			good = add(client, kind, text_of(equals + 1));
 			if (good && strcasecmp(kind, "api-key") == 0)
 				add_key(client, text_of(equals + 1));
@@ -84,9 +86,8 @@ int client_read(struct client *client, const struct live *live, const struct opt
 	return STATUS_FINE;
 }
 
-/* The parts of the limit's key that this client has. False: *needs says which it has not. */
-static bool choose(const struct client *client, const struct image_limit *limit, struct options_list *out,
-		   char *needs, size_t size)
+bool client_parts(const struct client *client, const struct image_limit *limit, struct options_list *out,
+		  char *needs, size_t size)
 {
 	const struct image_key_part *parts = image_at(client->live->image, limit->key.offset);
 	const struct client_part *ip = part_of(client, "ip");
@@ -196,7 +197,7 @@ json_t *client_limit_json(const struct client *client, uint32_t index)
 	uint64_t banned = 0;
 	struct keys keys;
 	char needs[600];
-	if (!choose(client, limit, &parts, needs, sizeof needs)) {
+	if (!client_parts(client, limit, &parts, needs, sizeof needs)) {
 		json_object_set_new(out, "needs", json_string(needs));
 		return out;
 	}

@@ -18,9 +18,13 @@ struct client {
 	struct ring_key key;
 };
 
-/* Words: an address; KIND=VALUE as in a limit's key; the name of an API key, whose owner, tenant and plan are the client's too. STATUS_FINE,
+/* Words: an address; KIND=VALUE as in a limit's key (key=NAME is api-key=NAME, as for weir ban); the name of an API key, whose owner, tenant and plan are the client's too. STATUS_FINE,
  * or said why not. */
 int client_read(struct client *client, const struct live *live, const struct options_list *words);
+/* The parts of the limit's key that this client has, KIND=VALUE or "site" alone, which point into it. False: `needs` says which it
+ * has not. */
+bool client_parts(const struct client *client, const struct image_limit *limit, struct options_list *out,
+		  char *needs, size_t size);
 /* The limit for this client: {limit, mode, as: ["ip=…"], counters: [counter_json, with used, reset_at, granted], banned_until, unlimited,
  * never, refuses}, or {limit, mode, needs: "header.x-org"}, what the client has not said. NULL: out of memory, said. */
 json_t *client_limit_json(const struct client *client, uint32_t limit);

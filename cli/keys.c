@@ -16,6 +16,7 @@ struct fill {
 	const struct image *image;
 	const struct image_limit *limit;
 	uint32_t clause;
+	char word[300]; /* of the part that the last value was given to */
 	bool no_client;
 	size_t choice; /* what is left of it for the parts to come */
 };
@@ -161,7 +162,6 @@ static bool set_bare(struct fill *fill, const struct image_key_part *parts, uint
 	struct address address;
 	bool is_address = read_address(value, &address), stands_in = false;
 	uint32_t could[OPTIONS_LIST_MAX], count = 0;
-	char word[300];
 	for (uint32_t i = at; i < end && count + 1 < OPTIONS_LIST_MAX; i++) {
 		stands_in |= parts[i].kind == IMAGE_KEY_IP;
 		if (parts[i].kind != IMAGE_KEY_IP || is_address)
@@ -170,15 +170,17 @@ static bool set_bare(struct fill *fill, const struct image_key_part *parts, uint
 	/* the address instead of a missing part: as `end` */
 	if (is_address && !stands_in && fill->limit->missing == IMAGE_MISSING_IP)
 		could[count++] = end;
+	keys_part_word(fill->image, &parts[count && could[0] < end ? could[0] : at], fill->word,
+		       sizeof fill->word);
 	if (count < 2)
 		return set_part(fill, &parts[count ? could[0] : at], value);
 	uint32_t chosen = could[fill->choice % count];
 	fill->choice /= count;
 	fill->keys->choices *= count;
-	snprintf(word, sizeof word, "ip");
+	snprintf(fill->word, sizeof fill->word, "ip");
 	if (chosen < end)
-		keys_part_word(fill->image, &parts[chosen], word, sizeof word);
-	note_choice(fill->keys, word, value);
+		keys_part_word(fill->image, &parts[chosen], fill->word, sizeof fill->word);
+	note_choice(fill->keys, fill->word, value);
 	return chosen < end ? set_part(fill, &parts[chosen], value) : set_address(fill, value);
 }
 
@@ -213,13 +215,15 @@ static bool set_group(struct fill *fill, const struct image_key_part *parts, uin
 	const char *equals = value.size ? memchr(value.data, '=', value.size) : NULL;
 	struct text word = {value.data, equals ? (size_t)(equals - value.data) : 0};
 	for (uint32_t i = at; equals && i < end; i++) {
-		char known[300];
-		keys_part_word(fill->image, &parts[i], known, sizeof known);
-		if (text_equal_folded(word, text_of(known)))
+		bool by_name = parts[i].kind == IMAGE_KEY_API_KEY && parts[i].name.size == 0;
+		keys_part_word(fill->image, &parts[i], fill->word, sizeof fill->word);
+		if (text_equal_folded(word, text_of(fill->word)) ||
+		    (by_name && text_equal(word, TEXT("key"))))
 			return set_part(fill, &parts[i],
 					(struct text){equals + 1, value.size - word.size - 1});
 	}
 	/* the address that stands in for a missing part */
+	snprintf(fill->word, sizeof fill->word, "ip");
 	if (equals && text_equal(word, TEXT("ip")))
 		return set_address(fill, (struct text){equals + 1, value.size - word.size - 1});
 	for (uint32_t i = at; equals && i < end; i++)
@@ -240,6 +244,20 @@ static uint32_t group_end(const struct image_key_part *parts, uint32_t count, ui
 	while (end < count && parts[end].alternative == parts[at].alternative)
 		end++;
 	return end;
+}
+
+/* The part that was given last, so that it can be said again. */
+static void spell(struct fill *fill, bool alternatives, struct text value)
+{
+	char *out = fill->keys->spelled;
+	size_t size = sizeof fill->keys->spelled, used = strlen(out), word = strlen(fill->word);
+	bool says = value.size > word && value.data[word] == '=' &&
+		    strncasecmp(value.data, fill->word, word) == 0;
+	if (used + word + value.size + 4 > size)
+		return;
+	snprintf(out + used, size - used, "%s%s%s%.*s", used ? ", " : "",
+		 alternatives && !says ? fill->word : "", alternatives && !says ? "=" : "", (int)value.size,
+		 value.data);
 }
 
 /* One --key "a, b" as two: only if it comes out right. */
@@ -318,7 +336,8 @@ static bool set_all(struct fill *fill, const struct options_list *given)
 				  strchr(shown, '=') ? ": KIND=VALUE names the kind as the key does" : "");
 			return false;
 		}
-		next++;
+		spell(fill, group_end(parts, count, at) - at > 1 || fill->limit->missing == IMAGE_MISSING_IP,
+		      values[next++]);
 	}
 	return true;
 }
@@ -380,7 +399,8 @@ int keys_find(struct keys *keys, const struct live *live, uint32_t limit, const 
 	keys->choices = 1;
 	keys->who = (struct flow_who){0};
 	keys->claims = NULL;
-	keys->body[0] = keys->chosen[0] = keys->cookies[0] = keys->query[0] = keys->path[0] = '\0';
+	keys->body[0] = keys->chosen[0] = keys->spelled[0] = keys->cookies[0] = keys->query[0] =
+		keys->path[0] = '\0';
 	request_init(&keys->request);
 	keys->request.flow.host = TEXT("");
 	if (!anonymous && !set_all(&fill, parts))

@@ -5,7 +5,7 @@
  * Each --key is one part of the limit's key, in order: KIND=VALUE with the policy's word for the kind (ip=1.2.3.4,
  * header.x-api-key=abc), or the value alone. Where a part has alternatives (header.x-api-key | ip, or missing: ip),
  * a value alone may name several counters: those are the choices. One --key with commas stands for several parts.
- * Who a client is is named as it is shown: api-key=NAME (of the key, never its secret), user=NAME, jwt.CLAIM=VALUE, body.FIELD=VALUE;
+ * key=NAME is api-key=NAME, as for `weir ban`. Who a client is is named as it is shown: api-key=NAME (of the key, never its secret), user=NAME, jwt.CLAIM=VALUE, body.FIELD=VALUE;
  * of session=VALUE it is the cookie itself. The word "anonymous" is the shared bucket of `missing: anonymous`. A zone of nginx has one value, taken as it is; for
  * $binary_remote_addr it is the address as people write it (::ffff:1.2.3.4 where nginx listens for both families).
  */
@@ -27,6 +27,8 @@ struct keys {
 	size_t choices; /* how many ways there are to understand the parts; at least 1 */
 	char chosen
 		[1024]; /* "header.x-api-key=abc": how those were understood that are not clear; "": all are */
+	char spelled
+		[1024]; /* all parts, each that has alternatives as KIND=VALUE, so that they are clear: "ip=192.0.2.7, /login" */
 	char text[4096], cookies[4096], query[4096], path[4096], target[8192],
 		body[8192]; /* room for what the request says */
 };

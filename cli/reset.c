@@ -3,17 +3,28 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/keys.h"
+#include "cli/client.h"
 #include "cli/out.h"
+#include "cli/whom.h"
 
-/* Every key of one limit. */
+/* Every key of one limit, by whatever plan. What is for the bill is not forgiven with it. */
 static uint64_t forget_limit(const struct live *live, uint32_t limit)
 {
-	const struct image_limit *record = image_limit_at(live->image, limit);
-	const struct image_counter *counters = image_at(live->image, record->counters.offset);
 	uint64_t count = 0;
-	for (uint32_t i = 0; i < record->counters.count; i++)
-		count += table_forget_limit(live->table, counters[i].identity);
+	for (uint32_t i = 0; i < live->image->counters.count; i++) {
+		const struct image_counter *counter = image_counter_at(live->image, i);
+		if (counter->limit == limit && counter->what != IMAGE_USAGE)
+			count += table_forget_limit(live->table, counter->identity);
+	}
+	return count;
+}
+
+static uint64_t forget_hits(const struct live *live, const struct flow *flow)
+{
+	uint64_t count = 0;
+	for (size_t i = 0; i < flow->hit_count; i++)
+		if (flow->hits[i].what != IMAGE_USAGE)
+			count += table_forget(live->table, &flow->hits[i].key);
 	return count;
 }
 
@@ -40,23 +51,62 @@ static int forget_key(const struct live *live, uint32_t limit, const struct opti
 	int status = keys_find(&keys, live, limit, parts, 0);
 	if (status == STATUS_FINE && keys.choices > 1)
 		status = ambiguous(live, limit, parts, keys.choices);
-	for (size_t i = 0; status == STATUS_FINE && i < keys.flow->hit_count; i++)
-		*count += table_forget(live->table, &keys.flow->hits[i].key);
+	if (status == STATUS_FINE)
+		*count += forget_hits(live, keys.flow);
 	keys_free(&keys);
 	return status;
 }
 
-static int reset(const struct live *live, const char *name, const struct options_list *key)
+/* One client, named as for `weir get`, in the limit or in all of those that count by what was said. */
+static int forget_whom(const struct live *live, uint32_t limit, const struct options_list *words,
+		       uint64_t *count)
+{
+	static struct client client;
+	struct options_list parts;
+	struct live with = *live;
+	struct keys keys;
+	char needs[600];
+	size_t met = 0;
+	if (limit != UINT32_MAX) {
+		int status = whom_parts(&keys, live, limit, words);
+		if (status == STATUS_FINE)
+			*count += forget_hits(live, keys.flow);
+		keys_free(&keys);
+		return status;
+	}
+	int status = client_read(&client, live, words);
+	with.key = client.known ? &client.key : NULL;
+	for (uint32_t i = 0; status == STATUS_FINE && i < live->image->limits.count; i++) {
+		if (!client_parts(&client, image_limit_at(live->image, i), &parts, needs, sizeof needs) ||
+		    strcmp(parts.items[0], "site") == 0) /* everybody's */
+			continue;
+		met++;
+		status = keys_find(&keys, &with, i, &parts, 0);
+		if (status == STATUS_FINE)
+			*count += forget_hits(live, keys.flow);
+		keys_free(&keys);
+	}
+	if (status == STATUS_FINE && !met) {
+		out_error("no limit counts by that alone: weir get says what each one counts by");
+		return STATUS_USAGE;
+	}
+	return status;
+}
+
+static int reset(const struct live *live, const char *name, const struct options_list *key,
+		 const struct options_list *whom)
 {
 	uint64_t count = 0;
 	int status = STATUS_FINE;
-	if (!name) {
+	uint32_t limit = name ? live_limit(live, name) : UINT32_MAX;
+	if (name && limit == UINT32_MAX)
+		return STATUS_USAGE;
+	if (whom->count) {
+		status = forget_whom(live, limit, whom, &count);
+	} else if (!name) {
 		for (uint32_t i = 0; i < live->image->limits.count; i++)
 			count += forget_limit(live, i);
 	} else {
-		uint32_t limit = live_limit(live, name);
-		if (limit == UINT32_MAX)
-			return STATUS_USAGE;
 		if (key->count)
 			status = forget_key(live, limit, key, &count);
 		else
@@ -85,27 +135,32 @@ int reset_command(int argc, char **argv)
 		FIND_OPTIONS(&find),
 	};
 	struct options options = {
-		.synopsis = "weir reset (--limit NAME [--key VALUE]… | --all) [--policy FILE | --nginx-conf "
-			    "FILE | "
-			    "--table PATH]",
+		.synopsis =
+			"weir reset (WHO… [--limit NAME] | --limit NAME [--key VALUE]… | --all) [OPTIONS]",
 		.about = "Forgets counters: whoever they belong to has the whole allowance again, at the "
-			 "next request. Says\n"
-			 "how many were forgotten; a counter that had recovered by itself may be gone "
-			 "already.\n",
+			 "next request. WHO,\n"
+			 "as for weir get: that client in every limit that counts by it. Says how many were "
+			 "forgotten; a\n"
+			 "counter that had recovered by itself may be gone already. What was used for the "
+			 "bill (weir usage)\n"
+			 "stays.\n",
 		.rules = rules,
 		.rule_count = sizeof rules / sizeof *rules,
+		.words_max = OPTIONS_LIST_MAX,
 	};
 	struct live live = {0};
 	int status;
 	if (!options_read(&options, argc, argv, &status))
 		return status;
-	if (all == (limit != NULL) || (key.count && !limit)) {
-		out_error("say --limit NAME (with --key for one client of it) or --all");
+	bool who = options.words.count > 0;
+	if ((all ? limit != NULL || who : !limit && !who) || (key.count && (!limit || who))) {
+		out_error("say WHO (with --limit NAME for one limit), --limit NAME (with --key for one "
+			  "client of it) or --all");
 		return STATUS_USAGE;
 	}
 	status = live_open(&live, &find, false);
 	if (status == STATUS_FINE)
-		status = reset(&live, limit, &key);
+		status = reset(&live, limit, &key, &options.words);
 	live_close(&live);
 	return status;
 }

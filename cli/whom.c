@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/client.h"
 #include "cli/keys_who.h"
 #include "cli/out.h"
 
@@ -117,24 +118,41 @@ bool whom_is_all(const struct live *live, const struct image_limit *limit, const
 	return there && limit->key.count > 0;
 }
 
-int whom_parts(struct keys *keys, const struct live *live, uint32_t limit, const struct options_list *parts)
+/* All words as `weir get` understands them: an address by its looks, an API key by its name, with its owner. False: this limit's key
+ * is not made of that, or of less than was said. */
+static bool as_client(const struct live *live, uint32_t limit, const struct options_list *words,
+		      struct client *client, struct options_list *parts)
 {
-	static char key[OPTIONS_LIST_MAX][300]; /* the request that is made up points there */
+	bool silent = out_silent, good;
+	char needs[600];
+	for (size_t i = 0; i < words->count; i++)
+		if (strcmp(words->items[i], "anonymous") == 0 || strcmp(words->items[i], "site") == 0)
+			return false;
+	out_silent = true; /* the words may be anything that the limit counts by */
+	good = client_read(client, live, words) == STATUS_FINE &&
+	       client_parts(client, image_limit_at(live->image, limit), parts, needs, sizeof needs) &&
+	       parts->count == words->count && strcmp(parts->items[0], "site") != 0;
+	out_silent = silent;
+	return good;
+}
+
+int whom_parts(struct keys *keys, const struct live *live, uint32_t limit, const struct options_list *words)
+{
+	static struct client client; /* the request that is made up points there */
 	char all[1536] = "";
-	struct options_list as_key = *parts; /* key=acme here is api-key=acme */
+	struct options_list parts;
+	struct live with = *live;
 	struct keys way;
-	const char *name;
-	for (size_t i = 0; i < as_key.count; i++)
-		if (has_prefix(as_key.items[i], "key=", &name) &&
-		    snprintf(key[i], sizeof key[i], "api-key=%s", name) < (int)sizeof key[i])
-			as_key.items[i] = key[i];
-	parts = &as_key;
-	int status = keys_find(keys, live, limit, parts, 0);
+	if (as_client(live, limit, words, &client, &parts)) {
+		with.key = client.known ? &client.key : NULL;
+		return keys_find(keys, &with, limit, &parts, 0);
+	}
+	int status = keys_find(keys, live, limit, words, 0);
 	if (status != STATUS_FINE || keys->choices == 1)
 		return status;
 	for (size_t choice = 0; choice < keys->choices && strlen(all) < sizeof all / 2; choice++) {
 		size_t used = strlen(all);
-		if (keys_find(&way, live, limit, parts, choice) == STATUS_FINE)
+		if (keys_find(&way, live, limit, words, choice) == STATUS_FINE)
 			snprintf(all + used, sizeof all - used, "%s%.700s", used ? " or " : "", way.chosen);
 		keys_free(&way);
 	}

@@ -30,8 +30,9 @@ enum roster_whom whom_kind(const struct whom *whom);
 /* Is there a key of this limit that has nothing but this client in it? So that `part` is all of its parts. */
 bool whom_is_all(const struct live *live, const struct image_limit *limit, const struct whom *whom);
 
-/* The counters of one key of the limit, named by its parts: as keys_find, but where they can be understood in several ways it says
- * so and is STATUS_USAGE. keys_free is needed either way. */
-int whom_parts(struct keys *keys, const struct live *live, uint32_t limit, const struct options_list *parts);
+/* The counters of one key of the limit. It is named as for `weir ban` and `weir get` (an address, the name of an API key, key=NAME,
+ * user=NAME), or by the key's parts as for keys_find; where those can be understood in several ways it says so and is STATUS_USAGE.
+ * keys_free is needed either way. */
+int whom_parts(struct keys *keys, const struct live *live, uint32_t limit, const struct options_list *words);
 
 #endif

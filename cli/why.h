@@ -17,5 +17,9 @@ void why_print(const json_t *document, const struct live *live);
  * the client sent it. */
 bool why_whose(const struct live *live, const struct refusal *refusal, uint32_t limit, char *name,
 	       size_t size, size_t *length);
+/* That name as `--key` takes it, its parts as KIND=VALUE where they have alternatives. False: it does not name that counter (it is a digest,
+ * or was cut). */
+bool why_key(const struct live *live, const struct refusal *refusal, uint32_t limit, struct text name,
+	     char *out, size_t size);
 
 #endif

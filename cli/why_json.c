@@ -137,7 +137,8 @@ static json_t *help_json(const struct refusal *refusal, const char *limit, const
 
 json_t *why_json(const struct live *live, const char *id, const struct refusal *refusal)
 {
-	char raw[128], who[sizeof raw * 4 + 4] = "", slot[20], *limit = NULL, buffer[300];
+	char raw[128], who[sizeof raw * 4 + 4] = "", spelled[1024] = "", key[1024] = "", slot[20],
+					    *limit = NULL, buffer[300];
 	size_t length = 0;
 	struct found found;
 	find(live, refusal, &found);
@@ -146,6 +147,8 @@ json_t *why_json(const struct live *live, const char *id, const struct refusal *
 	json_t *name = json_null();
 	if (known)
 		out_escape((struct text){raw, length}, who, sizeof who);
+	if (known && why_key(live, refusal, found.limit, (struct text){raw, length}, spelled, sizeof spelled))
+		out_escape(text_of(spelled), key, sizeof key);
 	if (found.limit != UINT32_MAX) {
 		struct text text = image_text(live->image, image_limit_at(live->image, found.limit)->name);
 		snprintf(limit = buffer, sizeof buffer, "%.*s", (int)text.size, text.data);
@@ -168,5 +171,5 @@ json_t *why_json(const struct live *live, const char *id, const struct refusal *
 		"generation", "low_byte", refusal->generation, "in_force", in_force, "current",
 		(json_int_t)live->image->generation, "who", known ? json_string(who) : json_null(), "slot",
 		refusal->slot ? json_string(slot) : json_null(), "now", now_json(live, &found), "help",
-		help_json(refusal, limit, known ? who : NULL));
+		help_json(refusal, limit, key[0] ? key : NULL));
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* why_whose: names are kept of few and not for long, so all that are there are tried: does this one's key lie where the refusal's
  * counter does? */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +11,10 @@
 #include "table/stats.h"
 #include "table/top.h"
 
-/* Is it the key of that name? A name is the parts of a key as they are shown, so it may be read in several ways. */
-static bool is_it(const struct live *live, const struct refusal *refusal, uint32_t limit, struct text name)
+/* Is it the key of that name? A name is the parts of a key as they are shown, so it may be read in several ways. `spelled` gets the
+ * parts so that they are clear, NUL-terminated; NULL: not wanted. */
+static bool is_it(const struct live *live, const struct refusal *refusal, uint32_t limit, struct text name,
+		  char *spelled, size_t size)
 {
 	char text[256];
 	bool found = false;
@@ -27,9 +30,21 @@ static bool is_it(const struct live *live, const struct refusal *refusal, uint32
 		if (keys_find(&keys, live, limit, &parts, choice) == STATUS_FINE)
 			for (size_t i = 0; i < keys.flow->hit_count; i++)
 				found |= REFUSAL_SLOT(top_slot(&keys.flow->hits[i].key)) == refusal->slot;
+		if (found && spelled)
+			snprintf(spelled, size, "%s", keys.spelled);
 		choices = keys.choices;
 		keys_free(&keys);
 	}
+	return found;
+}
+
+bool why_key(const struct live *live, const struct refusal *refusal, uint32_t limit, struct text name,
+	     char *out, size_t size)
+{
+	bool silent = out_silent, found;
+	out_silent = true;
+	found = limit != UINT32_MAX && is_it(live, refusal, limit, name, out, size);
+	out_silent = silent;
 	return found;
 }
 
@@ -55,7 +70,7 @@ static bool in_sketch(const struct live *live, const struct refusal *refusal, ui
 	for (size_t i = 0; i < count && !found && limit != UINT32_MAX; i++) {
 		struct text its = {rows[i].name, rows[i].name_size};
 		if (rows[i].limit == limit && rows[i].generation == (uint32_t)live->image->generation &&
-		    rows[i].refused + rows[i].before_refused && is_it(live, refusal, limit, its))
+		    rows[i].refused + rows[i].before_refused && is_it(live, refusal, limit, its, NULL, 0))
 			found = take(its, name, size, length);
 	}
 	free(rows);
@@ -72,7 +87,7 @@ static bool in_events(const struct live *live, const struct refusal *refusal, ui
 							   ? events[i].length
 							   : sizeof events[i].text};
 		if (events[i].kind == STATS_EVENT_REFUSED && events[i].stat == refusal->stat &&
-		    is_it(live, refusal, limit, its))
+		    is_it(live, refusal, limit, its, NULL, 0))
 			return take(its, name, size, length);
 	}
 	return false;

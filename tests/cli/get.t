@@ -20,6 +20,7 @@ limits:
   keyed: {{match: /k, key: api-key, missing: deny, rate: 2/hour}}
   visits: {{match: /s, key: session, missing: skip, rate: 1/hour}}
   login: {{match: POST /login, key: body.username, missing: skip, rate: 1/hour}}
+  either: {{match: /e, key: [header.x-key | ip, path], rate: 1/hour}}
   shared: {{match: /x, key: ip, rate: 5/hour}}
 """)
 T = ("--table", site.table)
@@ -61,6 +62,35 @@ d = json.loads(weir("why", site.get("/k", headers={"X-API-Key": "invented"})["We
 is_((d["kind"], d["limit"]), ("missing key", "keyed"), "an invented one is none")
 is_(weir("reset", "--limit", "keyed", "--key", "api-key=acme", *T).stdout, "1 counter forgotten\n", "reset --key api-key=NAME")
 is_(used("keyed", "acme"), [(0, 7)], "which has all again")
+
+# the same words everywhere
+for n in range(3):
+    site.get("/k", headers=H)
+    site.get("/api/a", headers=H)
+    site.get("/x", headers=H, source="127.0.0.7")
+is_(used("keyed", "key=acme"), [(3, 7)], "key=NAME, as for weir ban")
+is_([c["remaining"] for c in json.loads(weir("show", "--limit", "keyed", "--key", "key=acme", "--json", *T).stdout)["key"]], [4], "for show --key, too")
+is_(json.loads(weir("grant", "acme", "hourly", "5", "--json", *T).stdout)["granted"], 5, "weir grant NAME of a limit that counts by user")
+is_([c.get("granted") for l in get("user=Ann", "--limit", "hourly")["limits"] for c in l["counters"]], [5], "is of the key's owner")
+is_(weir("grant", "127.0.0.7", "shared", "5", *T).returncode, 0, "weir grant ADDRESS")
+is_(weir("grant", "acme", "shared", "5", *T).returncode, 2, "a name is no address")
+is_(weir("reset", "acme", *T).stdout, "2 counters forgotten\n", "weir reset NAME: in every limit that counts by it")
+is_((used("keyed", "acme"), used("hourly", "acme"), used("shared", "127.0.0.7")), ([(0, 7)], [(0, 10)], [(3, 5)]), "and in no other")
+is_(weir("reset", "127.0.0.7", "--limit", "shared", *T).stdout, "1 counter forgotten\n", "weir reset ADDRESS --limit")
+is_(weir("reset", "user=Bob", *T).stdout, "0 counters forgotten\n", "somebody who was not there")
+r = weir("reset", "header.x-org=a", *T)
+is_((r.returncode, r.stderr), (2, "weir: no limit counts by that alone: weir get says what each one counts by\n"), "and what no limit counts by")
+is_(weir("reset", "acme", "--limit", "keyed", "--key", "acme", *T).returncode, 2, "said twice")
+
+# the cures of weir why can be run as they are printed
+for headers, key in ({"X-Key": "127.0.2.9"}, "header.x-key=127.0.2.9"), ({}, "ip=127.0.2.8"):
+    for n in range(2):
+        r = site.get("/e", headers=headers, source="127.0.2.8")
+    d = json.loads(weir("why", r["Weir-Refusal"], "--json", *T).stdout)
+    is_(d["help"], [f"weir reset --limit either --key '{key}, /e'", f"weir grant '{key}, /e' either N"], "where a key has alternatives the cure says which")
+    is_(weir("grant", f"{key}, /e", "either", "7", *T).returncode, 0, "the second cure can be run")
+    is_([site.get("/e", headers=headers, source="127.0.2.8").status for n in range(8)], 7 * [200] + [429], "and cures that client")
+    is_(run("sh", "-c", f"{WEIR} {d['help'][0].split(' ', 1)[1]} --table {site.table}").stdout, "1 counter forgotten\n", "the first one, too")
 
 # sessions and bodies
 for n in range(2):

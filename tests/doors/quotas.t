@@ -93,6 +93,10 @@ like(usage(), "17 units charged", "for people")
 is_(usage("--limit", "burst", "--csv"), "", "another limit has no bill")
 is_([weir("usage", "--table", site.table, *a).returncode for a in (["--month", "2026-13"], ["--by", "day"], ["--month", "26-1"])], [2, 2, 2], "what is no month, and nothing to sum by")
 
+# a customer is forgiven: the quota begins anew, what is to be paid for stays
+is_(weir("reset", "beta", "--limit", "monthly", "--table", site.table).stdout, "1 counter forgotten\n", "weir reset of a key")
+is_(by_key(), {("acme", "monthly"): 12, ("beta", "monthly"): 5}, "is not the end of its bill")
+
 # ---- killed and rebooted
 log_path = os.path.join(site.dir, "control.log")
 
@@ -132,7 +136,10 @@ def kept():
 ok(wait_until(lambda: kept(), seconds=100), "control brings it into the database")
 is_(kept(), [("acme", "monthly", start_s, end_s, 777)], "what is over, and nothing of this month")
 stop(p)
+weir("reset", "--limit", "monthly", "--table", site.table)
+is_(by_key(), {("acme", "monthly"): 12, ("beta", "monthly"): 6}, "nor does the reset of a limit touch the bill")
 weir("reset", "--all", "--table", site.table)
+is_((by_key(), get("/api", acme).status), ({("acme", "monthly"): 12, ("beta", "monthly"): 6}, 200), "nor that of everything, which gives everybody the quota again")
 site.stop()
 shutil.rmtree(site.shm + "/t")
 os.unlink(SNAP)
