@@ -218,8 +218,9 @@ int keys_command(int argc, char **argv)
 		 "export: with the secrets' hashes, for another machine"},
 	};
 	struct options options = {
-		.synopsis = "weir keys (add NAME | list | show NAME | set NAME | rotate NAME | revoke NAME | "
-			    "whose | import FILE | export) [--database PATH | --policy FILE] [OPTIONS]",
+		.synopsis =
+			"weir keys (add|set|show|rotate|revoke NAME | list | whose | import FILE | export) "
+			"[OPTIONS]",
 		.about = "API keys. A new secret is printed once, alone on standard output; only a keyed "
 			 "hash of it "
 			 "is kept. What\n"
