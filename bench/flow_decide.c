@@ -106,7 +106,7 @@ static void field_open(struct field *field, const char *text)
 	    policy_current(field->table, &field->published, why, sizeof why))
 		fail(field->path, why);
 	policy_free(&policy);
-	field->env = (struct flow_env){field->table, field->published->image, &field->recorder};
+	field->env = (struct flow_env){field->table, field->published->image, &field->recorder, NULL};
 	field->flow = malloc(flow_size(field->env.image));
 	if (!field->flow)
 		fail("flow", "out of memory");
