@@ -371,6 +371,7 @@ static int build(struct keys *keys, const struct live *live, const struct fill *
 	if (!keys_who_is(keys, live))
 		return STATUS_USAGE;
 	flow_begin(keys->flow, &keys->env, &keys->request.flow, &live->now, false, true);
+	keys->flow->inside = (void *)&keys->flow->hits[count + 1]; /* behind those that there is room for */
 	flow_request_read(keys->flow);
 	keys->flow->client = keys->flow->subject.client = keys->request.flow.peer;
 	keys->flow->has_client = keys->flow->subject.has_client = !fill->no_client;

@@ -6,7 +6,7 @@
  * only, and may say 0. What is not said, or is no number, costs what the policy says for that; what is more than the policy's most
  * costs the most. The rest comes with the answer: flow/settle.c.
  */
-#include "identity/body.h"
+#include "flow/inside.h"
 #include "flow/named.h"
 #include "flow/take.h"
 
@@ -36,26 +36,19 @@ bool cost_number(struct text text, uint32_t *out)
 
 static bool ask(const struct flow *flow, const struct image_amount *amount, uint32_t *out)
 {
-	const struct flow_request *request = flow->request;
-	struct text name = image_text(flow->env->image, amount->name), type = {"", 0};
+	struct text name = image_text(flow->env->image, amount->name);
+	const struct inside_answer *answer;
 	struct named header;
-	bool more;
 
 	switch ((enum image_amount_from)amount->from) {
 	case IMAGE_AMOUNT_HEADER:
-		return flow->who.trusted_peer && named_header(request, name, &header) &&
+		return flow->who.trusted_peer && named_header(flow->request, name, &header) &&
 		       cost_number(header.raw, out);
 	case IMAGE_AMOUNT_BODY:
 	case IMAGE_AMOUNT_BODY_COUNT:
-		if (!request->has_body)
-			return false;
-		read_header(request, TEXT("content-type"), 0, &type);
-		if (amount->from == IMAGE_AMOUNT_BODY
-			    ? !body_number(type, request->body, request->body_whole, name, out)
-			    : !body_count(type, request->body, request->body_whole, name, out, &more))
-			return false;
-		*out = *out ? *out : 1;
-		return true;
+		answer = inside_ask(flow, name, amount->from == IMAGE_AMOUNT_BODY ? BODY_NUMBER : BODY_COUNT);
+		*out = answer->number ? answer->number : 1;
+		return answer->said == BODY_FOUND;
 	default:
 		return false;
 	}

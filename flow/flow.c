@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* flow: the stations in their order. Each is told in a file of its own. */
+#include "flow/inside.h"
 #include "flow/own_limits.h"
 #include "flow/read.h"
 
@@ -23,7 +24,7 @@ size_t flow_hits_max(const struct image *image)
 
 size_t flow_size(const struct image *image)
 {
-	return sizeof(struct flow) + flow_hits_max(image) * sizeof(struct flow_hit);
+	return sizeof(struct flow) + flow_hits_max(image) * sizeof(struct flow_hit) + inside_size(image);
 }
 
 void flow_begin(struct flow *flow, const struct flow_env *env, const struct flow_request *request,
@@ -37,6 +38,7 @@ void flow_begin(struct flow *flow, const struct flow_env *env, const struct flow
 	flow->can_wait = can_wait;
 	flow->dry = dry;
 	flow->refused_by = FLOW_NONE;
+	flow->inside = (void *)&flow->hits[flow_hits_max(env->image)];
 	flow->verdict.limit_index = flow->verdict.counter_index = FLOW_NONE;
 }
 

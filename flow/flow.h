@@ -244,6 +244,8 @@ struct flow_path {
 
 #define FLOW_SCANS_MAX 4u /* different fields of an answer's body that one request is settled by */
 
+struct inside;
+
 /* Caller's storage, flow_size(image) bytes; flow_begin zeroes what stands before the buffers. */
 struct flow {
 	const struct flow_env *env;
@@ -284,6 +286,8 @@ struct flow {
 	} ban;
 	size_t scans;			       /* in use, of `scan` */
 	struct text scan_name[FLOW_SCANS_MAX]; /* the field that each of them looks for */
+	struct inside *inside; /* behind the hits, if the image looks into bodies (inside.h) */
+	size_t insides;	       /* in use, of its answers */
 	struct flow_verdict verdict;
 	uint64_t key_digest; /* of the binding limit's key; 0 without one */
 

@@ -7,6 +7,7 @@
  * part, `missing: ip` puts the address in its place and keeps the others; `anonymous` replaces the whole key:
  * one bucket.
  */
+#include "flow/inside.h"
 #include "flow/keybytes.h"
 #include "flow/keywalk.h"
 #include "flow/read.h"
@@ -57,23 +58,17 @@ static bool session(const struct flow *flow, struct named *out)
 						: named_header(flow->request, name, out);
 }
 
-static bool body(const struct flow_request *request, struct text name, struct body_value *room,
-		 struct named *out)
+static bool body(const struct flow *flow, struct text name, struct named *out)
 {
-	struct text type = {"", 0};
+	const struct inside_answer *answer = inside_ask(flow, name, BODY_FIELD);
 
-	if (!request->has_body)
-		return false;
-	read_header(request, TEXT("content-type"), 0, &type);
-	if (!body_field(type, request->body, request->body_whole, name, room))
-		return false;
-	out->raw = (struct text){room->data, room->size};
-	return room->size != 0;
+	out->raw = (struct text){answer->value.data, answer->value.size};
+	return answer->said == BODY_FOUND;
 }
 
-/* What a part says about this request; `masked` and `field` are room for it. False if it says nothing. */
+/* What a part says about this request; `masked` is room for it. False if it says nothing. */
 static bool resolve(const struct flow *flow, uint32_t clause, const struct image_key_part *part,
-		    struct address *masked, struct body_value *field, struct named *out)
+		    struct address *masked, struct named *out)
 {
 	const struct flow_request *request = flow->request;
 	struct text name = image_text(flow->env->image, part->name);
@@ -120,7 +115,7 @@ static bool resolve(const struct flow *flow, uint32_t clause, const struct image
 	case IMAGE_KEY_SESSION:
 		return session(flow, out);
 	case IMAGE_KEY_BODY:
-		return body(request, name, field, out);
+		return body(flow, name, out);
 	case IMAGE_KEY_VAR:
 		if (!request->variable || !request->variable(request->door, name, &out->raw))
 			return false;
@@ -148,14 +143,14 @@ bool key_walk_next(struct key_walk *walk)
 			continue;
 		walk->part = parts[walk->at];
 		walk->present = resolve(walk->flow, walk->hit->clause, &walk->part, &walk->masked,
-					&walk->body, &walk->value);
+					&walk->value);
 	}
 	if (!walk->present &&
 	    (walk->limit->missing == IMAGE_MISSING_IP || walk->limit->missing == IMAGE_MISSING_NONE)) {
 		/* NONE: a part the checker takes to be always there, such as the host, is not: never without
 		 * a key */
 		walk->part = address_part(walk->flow->env->image);
-		resolve(walk->flow, walk->hit->clause, &walk->part, &walk->masked, &walk->body, &walk->value);
+		resolve(walk->flow, walk->hit->clause, &walk->part, &walk->masked, &walk->value);
 	}
 	return true;
 }
@@ -260,7 +255,6 @@ static void key_new(const struct flow *flow, struct flow_hit *hit, const struct 
 	const struct image_counter *counter = read_counter(flow->env->image, hit->counter);
 	struct image_key_part part = address_part(flow->env->image);
 	struct address masked;
-	struct body_value none;
 	struct named value;
 	struct keybytes key;
 	struct table_look look;
@@ -279,7 +273,7 @@ static void key_new(const struct flow *flow, struct flow_hit *hit, const struct 
 		part.bits4 = (uint16_t)counter->new_bits4;
 		part.bits6 = (uint16_t)counter->new_bits6;
 	}
-	resolve(flow, hit->clause, &part, &masked, &none, &value);
+	resolve(flow, hit->clause, &part, &masked, &value);
 	keybytes_begin(&key, flow->env->table);
 	add_value(flow, &key, &part, &value);
 	hit->key = keybytes_key(&key, counter->identity);
@@ -294,11 +288,10 @@ static void key_seen(const struct flow *flow, struct flow_hit *hit, const struct
 	const struct image_counter *counter = read_counter(image, hit->counter);
 	struct keybytes key = *parts;
 	struct address masked;
-	struct body_value field;
 	struct named value;
 	struct table_look look;
 
-	if (!resolve(flow, hit->clause, part, &masked, &field, &value)) {
+	if (!resolve(flow, hit->clause, part, &masked, &value)) {
 		hit->role = FLOW_ROLE_SKIPPED;
 		return;
 	}
@@ -323,6 +316,8 @@ void flow_key(struct flow *flow, bool without_body)
 	const struct flow_hit *before = NULL, *main = NULL;
 	bool free_choice = false;
 
+	if (!without_body)
+		inside_fill(flow);
 	for (size_t i = 0; i < flow->hit_count; i++) {
 		struct flow_hit *hit = &flow->hits[i];
 		const struct image_limit *limit = read_limit(image, hit->limit);

@@ -5,7 +5,6 @@
 #define WEIR_FLOW_KEYWALK_H
 
 #include "flow/named.h"
-#include "identity/body.h"
 
 struct key_walk {
 	const struct flow *flow;
@@ -15,7 +14,6 @@ struct key_walk {
 	struct image_key_part part; /* of the alternatives of one place, the first that says something */
 	struct named value; /* what it says; an address: its 16 masked bytes, none for a unix socket */
 	struct address masked;
-	struct body_value body; /* a field of the body */
 	bool present; /* false: none does; `part` and `value` are then those of `missing: ip`, if it says so
 		       */
 };

@@ -40,11 +40,11 @@ static void piece(void *to, const char *data, size_t size)
 	heard->bytes += size;
 }
 
-static void end(void *to, enum json_kind kind, uint32_t elements)
+static void end(void *to, unsigned at, enum json_kind kind, uint32_t elements)
 {
 	struct heard *heard = to;
 
-	mix(heard, 256 + (uint64_t)kind);
+	mix(heard, 256 * at + (uint64_t)kind);
 	mix(heard, elements);
 	heard->ends++;
 }
@@ -73,11 +73,48 @@ static void in_pieces(struct text body, struct text path, size_t step)
 		abort();
 }
 
+static enum body_said ask(struct text type, struct text body, bool whole, struct text name,
+			  enum body_what what, struct body_wish *wish, struct body_value *value)
+{
+	*wish = (struct body_wish){.name = name, .what = what, .text = value};
+	body_read(type, body, whole, wish, 1);
+	if (wish->said == BODY_FOUND && what == BODY_FIELD &&
+	    (value->size == 0 || value->size > BODY_VALUE_MAX))
+		abort();
+	if (!whole && wish->said == BODY_NONE)
+		abort();
+	return wish->said;
+}
+
+/* All questions at once, each answered as if it were the only one. */
+static void together(struct text type, struct text body, bool whole)
+{
+	static struct body_value values[BODY_WISHES_MAX], value;
+	struct body_wish wishes[BODY_WISHES_MAX], wish;
+
+	for (size_t i = 0; i < BODY_WISHES_MAX; i++)
+		wishes[i] = (struct body_wish){.name = names[i & 3],
+					       .what = i < 4   ? BODY_FIELD
+						       : i & 1 ? BODY_COUNT
+							       : BODY_NUMBER,
+					       .text = &values[i]};
+	body_read(type, body, whole, wishes, BODY_WISHES_MAX);
+	for (size_t i = 0; i < BODY_WISHES_MAX; i++) {
+		if (ask(type, body, whole, wishes[i].name, wishes[i].what, &wish, &value) != wishes[i].said)
+			abort();
+		if (wish.said != BODY_FOUND)
+			continue;
+		if (wish.what != BODY_FIELD ? wish.number != wishes[i].number
+					    : value.size != values[i].size ||
+						      memcmp(value.data, values[i].data, value.size) != 0)
+			abort();
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct body_value value, again;
-	uint32_t number, count;
-	bool more;
+	struct body_wish wish;
 
 	if (size < 2)
 		return 0;
@@ -89,21 +126,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct text body = {copy, size - 2};
 
 	in_pieces(body, name, step);
-	for (int whole = 0; whole < 2; whole++) {
-		if (body_field(type, body, whole, name, &value)) {
-			if (value.size == 0 || value.size > BODY_VALUE_MAX)
-				abort();
-			if (!body_field(type, body, whole, name, &again) || again.size != value.size ||
-			    memcmp(again.data, value.data, value.size) != 0)
-				abort();
-		}
-		body_number(type, body, whole, name, &number);
-		if (!body_count(type, body, whole, name, &count, &more) && more)
-			abort();
-		if (whole && more)
-			abort();
-	}
-	if (body_count(types[2], body, true, name, &count, &more) && count > body.size)
+	together(type, body, true);
+	together(type, body, false);
+	if (ask(types[2], body, true, name, BODY_COUNT, &wish, NULL) == BODY_FOUND && wish.number > body.size)
 		abort();
 	value.size = normalise(body, value.data, sizeof value.data);
 	again.size = normalise((struct text){value.data, value.size}, again.data, sizeof again.data);

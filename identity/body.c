@@ -6,55 +6,69 @@
 #include "identity/media_type.h"
 #include "identity/multipart.h"
 
-static void limit(struct text *body, bool *whole)
+enum reader { READER_FORM = 1, READER_JSON = 2 };
+
+static void as_json(struct text body, bool whole, struct reading *reading)
 {
-	if (body->size > BODY_MAX) {
-		body->size = BODY_MAX;
-		*whole = false;
+	reading->reader = READER_JSON;
+	json_body_read(body, whole, reading);
+}
+
+static void as_form(struct text body, bool whole, struct reading *reading)
+{
+	reading->reader = READER_FORM;
+	form_read(body, whole, reading);
+}
+
+/* PHP reads the form, Go's JSON reader does not ask for the type: they must find the same. One that has no `=` is no form. */
+static void as_both(struct text body, bool whole, struct reading *reading)
+{
+	as_json(body, whole, reading);
+	if (!form_looks(body))
+		return;
+	as_form(body, whole, reading);
+	for (size_t i = 0; i < reading->count; i++) {
+		struct said *said = &reading->said[i];
+		said->doubtful |= said->readers == READER_FORM ||
+				  (said->readers == READER_JSON && said->wish->what != BODY_COUNT);
 	}
 }
 
-static bool is_json(struct text content_type, struct text body)
-{
-	return media_type_is_json(media_type(content_type)) || json_body_looks(body);
-}
-
-static bool read(struct text content_type, struct text body, bool whole, struct text name, struct said *said)
+static void read(struct text content_type, struct text body, bool whole, struct reading *reading)
 {
 	struct text type = media_type(content_type);
+	bool form = text_equal_folded(type, TEXT("application/x-www-form-urlencoded"));
+	bool multipart = text_equal_folded(type, TEXT("multipart/form-data"));
+	bool json = json_body_looks(body);
 
-	limit(&body, &whole);
-	if (is_json(content_type, body))
-		json_body_read(body, whole, name, said);
-	else if (text_equal_folded(type, TEXT("application/x-www-form-urlencoded")))
-		form_read(body, whole, name, said);
-	else if (text_equal_folded(type, TEXT("multipart/form-data")))
-		multipart_read(content_type, body, whole, name, said);
-	return said->found && !said->doubtful;
+	reading->doubtful = !media_is_utf8(content_type);
+	if (form && json)
+		as_both(body, whole, reading);
+	else if (form)
+		as_form(body, whole, reading);
+	else if (multipart && !json)
+		multipart_read(content_type, body, whole, reading);
+	else if (!multipart && (json || media_type_is_json(type)))
+		as_json(body, whole, reading);
+	else
+		reading->doubtful = true;
 }
 
-bool body_field(struct text content_type, struct text body, bool whole, struct text name,
-		struct body_value *out)
+void body_read(struct text content_type, struct text body, bool whole, struct body_wish *wishes, size_t count)
 {
-	struct said said = {.text = out};
+	struct reading reading = {.count = count, .reader = READER_FORM};
 
-	return read(content_type, body, whole, name, &said);
-}
-
-bool body_number(struct text content_type, struct text body, bool whole, struct text name, uint32_t *out)
-{
-	struct said said = {0};
-
-	if (!read(content_type, body, whole, name, &said))
-		return false;
-	*out = said.number;
-	return true;
-}
-
-bool body_count(struct text content_type, struct text body, bool whole, struct text name, uint32_t *out,
-		bool *more)
-{
-	*more = false;
-	limit(&body, &whole);
-	return is_json(content_type, body) && json_body_count(body, whole, name, out, more);
+	if (body.size > BODY_MAX) {
+		body.size = BODY_MAX;
+		whole = false;
+	}
+	for (size_t i = 0; i < count; i++)
+		reading.said[i] = (struct said){.wish = &wishes[i]};
+	if (body.size)
+		read(content_type, body, whole, &reading);
+	for (size_t i = 0; i < count; i++)
+		wishes[i].said = reading.doubtful || reading.said[i].doubtful ? BODY_DOUBTFUL
+				 : reading.said[i].readers		      ? BODY_FOUND
+				 : whole				      ? BODY_NONE
+									      : BODY_DOUBTFUL;
 }

@@ -78,6 +78,18 @@ bool field_name_is(struct text said, struct text wanted)
 	return same(bare(said), element(wanted), of_form);
 }
 
+bool field_name_is_inside(struct text said, struct text wanted)
+{
+	int c;
+
+	said = bare(said);
+	wanted = element(wanted);
+	while ((c = of_form(&wanted)) != END)
+		if (c != of_form(&said))
+			return false;
+	return of_form(&said) == '_';
+}
+
 bool field_name_is_member(struct text said, struct text wanted)
 {
 	return same(said, wanted, folded);

@@ -16,6 +16,8 @@
 /* Of a form, decoded. Case does not matter (ASP.NET); white space before it, and what follows a NUL, is dropped, and ' ', '.' and
  * '_' are the same (PHP); `name[]` and `name[0]` are `name`, `a[b]` is `a.b`. */
 bool field_name_is(struct text said, struct text wanted);
+/* The same, for what is inside of it: `name[a]`, `name[0][b]`. */
+bool field_name_is_inside(struct text said, struct text wanted);
 /* Of an object in JSON, unescaped: case does not matter (Go, ASP.NET), in Go not for U+017F and U+212A either. */
 bool field_name_is_member(struct text said, struct text wanted);
 

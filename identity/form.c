@@ -28,10 +28,26 @@ static struct text decoded(struct text text, char *out)
 	return (struct text){out, size};
 }
 
-/* Older readers (Perl's CGI, Go before 1.17, Python before 3.9) also separate by `;`, which browsers never write. */
-void form_read(struct text body, bool whole, struct text name, struct said *said)
+/* %uXXXX: a character to ASP and old servlets, four others to all else. */
+static bool has_wide(struct text text)
 {
-	char raw[BODY_MAX];
+	for (size_t i = 0; i + 5 < text.size; i++)
+		if (text.data[i] == '%' && text_lower(text.data[i + 1]) == 'u' &&
+		    hex(text.data[i + 2]) >= 0 && hex(text.data[i + 3]) >= 0 && hex(text.data[i + 4]) >= 0 &&
+		    hex(text.data[i + 5]) >= 0)
+			return true;
+	return false;
+}
+
+bool form_looks(struct text body)
+{
+	return body.size && memchr(body.data, '=', body.size);
+}
+
+/* Older readers (Perl's CGI, Go before 1.17, Python before 3.9) also separate by `;`, which browsers never write. */
+void form_read(struct text body, bool whole, struct reading *reading)
+{
+	char raw[BODY_MAX], said_raw[BODY_MAX];
 	char before = '&', after;
 
 	for (size_t at = 0; at < body.size; before = after) {
@@ -47,9 +63,14 @@ void form_read(struct text body, bool whole, struct text name, struct said *said
 			value = (struct text){equals + 1, field.size - (size_t)(equals + 1 - field.data)};
 			field.size = (size_t)(equals - field.data);
 		}
-		if (field_name_is(decoded(field, raw), name)) {
-			said->doubtful |= before == ';' || after == ';';
-			said_value(said, decoded(value, raw));
+		reading->doubtful |= has_wide(field);
+		field = decoded(field, raw);
+		for (size_t i = 0; i < reading->count; i++) {
+			struct said *said = &reading->said[i];
+			if (!said_is_named(said, field))
+				continue;
+			said->doubtful |= before == ';' || after == ';' || has_wide(value);
+			said_value(reading, said, decoded(value, said_raw));
 		}
 		at = end + 1;
 	}

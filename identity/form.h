@@ -6,6 +6,8 @@
 #include "identity/said.h"
 
 /* At most BODY_MAX bytes. `whole`: the body ends here; otherwise its last field may not have ended. */
-void form_read(struct text body, bool whole, struct text name, struct said *said);
+void form_read(struct text body, bool whole, struct reading *reading);
+/* Whoever takes it for a form sees a value in it. */
+bool form_looks(struct text body);
 
 #endif

@@ -4,8 +4,10 @@
 #include "identity/json_scan.h"
 #include "identity/number.h"
 
+_Static_assert(BODY_WISHES_MAX <= JSON_PATHS_MAX, "a path for each wish");
+
 struct gathered {
-	struct said *said;
+	struct reading *reading;
 	size_t size;
 	char data[BODY_MAX];
 };
@@ -27,77 +29,56 @@ static void piece(void *to, const char *data, size_t size)
 	gathered->size += size;
 }
 
-static void end(void *to, enum json_kind kind, uint32_t elements)
+/* The body itself, where an array is asked for: an object is one query, and not many. */
+static bool is_one(const struct said *said, enum json_kind kind)
 {
-	struct gathered *gathered = to;
-	char spelled[NUMBER_TEXT_MAX];
-	struct text value = {gathered->data, gathered->size};
-
-	(void)elements;
-	gathered->size = 0;
-	switch (kind) {
-	case JSON_SCAN_NUMBER:
-		if (gathered->said->text)
-			value = (struct text){spelled, number_spell(value, spelled)};
-		/* fall through */
-	case JSON_SCAN_STRING:
-	case JSON_SCAN_LITERAL:
-		said_value(gathered->said, value);
-		break;
-	case JSON_SCAN_NULL:
-		break;
-	default:
-		gathered->said->doubtful = true; /* ["alice"] is "alice" to some */
-	}
+	return said->wish->what == BODY_COUNT && said->wish->name.size == 0 && kind != JSON_SCAN_ARRAY;
 }
 
-void json_body_read(struct text body, bool whole, struct text path, struct said *said)
+static void value(struct reading *reading, struct said *said, enum json_kind kind, struct text written,
+		  uint32_t elements)
 {
+	char spelled[NUMBER_TEXT_MAX];
+
+	if (kind == JSON_SCAN_NULL || is_one(said, kind))
+		return;
+	if (kind == JSON_SCAN_NUMBER && said->wish->what == BODY_FIELD)
+		written = (struct text){spelled, number_spell(written, spelled)};
+	if (kind == JSON_SCAN_ARRAY)
+		said_count(reading, said, elements);
+	else if (kind == JSON_SCAN_OBJECT)
+		said->doubtful = true;
+	else
+		said_value(reading, said, written);
+}
+
+static void end(void *to, unsigned at, enum json_kind kind, uint32_t elements)
+{
+	struct gathered *gathered = to;
+	struct reading *reading = gathered->reading;
+
+	for (size_t i = 0; i < reading->count; i++)
+		if (at >> i & 1)
+			value(reading, &reading->said[i], kind, (struct text){gathered->data, gathered->size},
+			      elements);
+	gathered->size = 0;
+}
+
+void json_body_read(struct text body, bool whole, struct reading *reading)
+{
+	struct json_path paths[BODY_WISHES_MAX];
 	struct gathered gathered;
 	struct json_scan scan;
 	const struct json_sink sink = {piece, end, &gathered};
+	uint32_t elements;
 
-	gathered.said = said;
+	gathered.reading = reading;
 	gathered.size = 0;
-	json_scan_begin(&scan, path);
+	for (size_t i = 0; i < reading->count; i++)
+		paths[i].path = reading->said[i].wish->name;
+	json_scan_begin_all(&scan, paths, (unsigned)reading->count);
 	json_scan_feed(&scan, body.data, body.size, &sink);
-	said->doubtful |= whole ? !json_scan_end(&scan, &sink) : json_scan_failed(&scan);
-}
-
-struct counted {
-	bool found;
-	uint32_t elements;
-};
-
-static void no_piece(void *to, const char *data, size_t size)
-{
-	(void)to, (void)data, (void)size;
-}
-
-static void count(void *to, enum json_kind kind, uint32_t elements)
-{
-	struct counted *counted = to;
-
-	if (kind == JSON_SCAN_ARRAY) {
-		counted->elements = elements > counted->elements ? elements : counted->elements;
-		counted->found = true;
-	}
-}
-
-bool json_body_count(struct text body, bool whole, struct text path, uint32_t *out, bool *more)
-{
-	struct counted counted = {0};
-	struct json_scan scan;
-	const struct json_sink sink = {no_piece, count, &counted};
-	uint32_t elements;
-
-	json_scan_begin(&scan, path);
-	json_scan_feed(&scan, body.data, body.size, &sink);
-	if (whole ? !json_scan_end(&scan, &sink) : json_scan_failed(&scan))
-		return false;
-	*more = !whole && json_scan_counting(&scan, &elements);
-	if (*more)
-		count(&counted, JSON_SCAN_ARRAY, elements);
-	*out = counted.elements;
-	return counted.found;
+	reading->doubtful |= whole ? !json_scan_end(&scan, &sink) : json_scan_failed(&scan);
+	for (unsigned i = 0; i < reading->count; i++)
+		reading->said[i].doubtful |= json_scan_counting(&scan, i, &elements);
 }

@@ -28,20 +28,67 @@ enum state {
 	FAILED,
 };
 
-/* What is to come stands... */
-enum hit {
-	HIT_NOT,  /* elsewhere */
-	HIT_ON,	  /* on the way to the path's end */
-	HIT_LAST, /* there */
-};
-
 static const char *const LITERALS[] = {"true", "false", "null"};
+
+/* The nth name of the path; *last: none follows. */
+static struct text segment(struct text path, unsigned n, bool *last)
+{
+	for (;;) {
+		const char *dot = memchr(path.data, '.', path.size);
+		size_t size = dot ? (size_t)(dot - path.data) : path.size;
+		if (n-- == 0 || !dot) {
+			*last = !dot;
+			return (struct text){path.data, size};
+		}
+		path.data += size + 1;
+		path.size -= size + 1;
+		if (!path.size) {
+			*last = true;
+			return path;
+		}
+	}
+}
+
+static struct json_path *path_of(struct json_scan *scan, unsigned i)
+{
+	return scan->paths ? &scan->paths[i] : &scan->one;
+}
+
+/* So many open containers lead along it from now on. */
+static void follow(struct json_path *path, unsigned depth)
+{
+	path->follow = (uint16_t)depth;
+	if (depth)
+		path->wanted = segment(path->path, depth - 1u, &path->last);
+}
+
+/* Bits of the paths at whose end, or on whose way, the document itself is. */
+static void begin(struct json_scan *scan)
+{
+	for (unsigned i = 0; i < scan->count; i++) {
+		struct json_path *path = path_of(scan, i);
+		*path = (struct json_path){.path = path->path};
+		if (path->path.size)
+			scan->on |= (uint8_t)(1u << i);
+		else
+			scan->last |= (uint8_t)(1u << i);
+	}
+}
 
 void json_scan_begin(struct json_scan *scan, struct text path)
 {
 	memset(scan, 0, offsetof(struct json_scan, name));
-	scan->path = path;
-	scan->hit = path.size ? HIT_ON : HIT_LAST;
+	scan->one.path = path;
+	scan->count = 1;
+	begin(scan);
+}
+
+void json_scan_begin_all(struct json_scan *scan, struct json_path *paths, unsigned count)
+{
+	memset(scan, 0, offsetof(struct json_scan, name));
+	scan->paths = paths;
+	scan->count = count;
+	begin(scan);
 }
 
 static bool is_space(char c)
@@ -97,34 +144,18 @@ static void alone(struct json_scan *scan, const struct json_sink *sink)
 	}
 }
 
-/* The nth name of the path; *last: none follows. */
-static struct text segment(struct text path, unsigned n, bool *last)
-{
-	for (;;) {
-		const char *dot = memchr(path.data, '.', path.size);
-		size_t size = dot ? (size_t)(dot - path.data) : path.size;
-		if (n-- == 0 || !dot) {
-			*last = !dot;
-			return (struct text){path.data, size};
-		}
-		path.data += size + 1;
-		path.size -= size + 1;
-		if (!path.size) {
-			*last = true;
-			return path;
-		}
-	}
-}
-
 static void name_ended(struct json_scan *scan)
 {
-	bool last;
+	struct text name = {scan->name, scan->name_size};
 
-	scan->hit = HIT_NOT;
-	if (scan->compares && scan->name_size <= JSON_NAME_MAX) {
-		struct text wanted = segment(scan->path, scan->follow - 1u, &last);
-		if (field_name_is_member((struct text){scan->name, scan->name_size}, wanted))
-			scan->hit = last ? HIT_LAST : HIT_ON;
+	for (unsigned i = 0; scan->compares && scan->name_size <= JSON_NAME_MAX && i < scan->count; i++) {
+		const struct json_path *path = path_of(scan, i);
+		if (path->follow != scan->depth || !field_name_is_member(name, path->wanted))
+			continue;
+		if (path->last)
+			scan->last |= (uint8_t)(1u << i);
+		else
+			scan->on |= (uint8_t)(1u << i);
 	}
 	scan->is_name = scan->compares = false;
 	scan->state = COLON;
@@ -133,15 +164,17 @@ static void name_ended(struct json_scan *scan)
 static void scalar_ended(struct json_scan *scan, enum json_kind kind, const struct json_sink *sink)
 {
 	if (scan->reports)
-		sink->end(sink->to, kind, 0);
-	scan->reports = false;
+		sink->end(sink->to, scan->reports, kind, 0);
+	scan->reports = 0;
 	scan->state = AFTER;
 }
 
 static void string_begins(struct json_scan *scan, bool is_name)
 {
 	scan->is_name = is_name;
-	scan->compares = is_name && scan->depth == scan->follow;
+	scan->compares = false;
+	for (unsigned i = 0; is_name && scan->depth <= scan->top && i < scan->count; i++)
+		scan->compares |= path_of(scan, i)->follow == scan->depth;
 	scan->name_size = 0;
 	scan->state = STRING;
 }
@@ -160,46 +193,71 @@ static void open(struct json_scan *scan, bool array)
 	scan->state = array ? FIRST : FIRST_NAME;
 }
 
+/* The container that closes is on a path, or counted. */
+static void left(struct json_scan *scan, const struct json_sink *sink)
+{
+	unsigned counted = 0;
+	uint32_t elements = 0;
+
+	scan->top = 0;
+	for (unsigned i = 0; i < scan->count; i++) {
+		struct json_path *path = path_of(scan, i);
+		if (path->counts == scan->depth) {
+			path->counts = 0;
+			counted |= 1u << i;
+			elements = path->elements;
+		}
+		if (path->follow == scan->depth)
+			follow(path, scan->depth - 1u);
+		scan->top = path->follow > scan->top ? path->follow : scan->top;
+		scan->top = path->counts > scan->top ? path->counts : scan->top;
+	}
+	if (counted)
+		sink->end(sink->to, counted, JSON_SCAN_ARRAY, elements);
+}
+
 static void close(struct json_scan *scan, bool array, const struct json_sink *sink)
 {
 	if (!scan->depth || in_array(scan) != array) {
 		scan->state = FAILED;
 		return;
 	}
-	if (scan->depth == scan->counts) {
-		scan->counts = 0;
-		sink->end(sink->to, JSON_SCAN_ARRAY, scan->elements);
-	}
-	if (scan->depth == scan->follow)
-		scan->follow--;
+	if (scan->depth <= scan->top)
+		left(scan, sink);
 	scan->depth--;
 	scan->state = AFTER;
 }
 
 static void value_begins(struct json_scan *scan, char c, const struct json_sink *sink)
 {
-	enum hit hit = scan->hit;
+	unsigned on = scan->on, last = scan->last;
 
-	scan->hit = HIT_NOT;
-	if (scan->counts && scan->counts == scan->depth && scan->elements < UINT32_MAX)
-		scan->elements++;
+	scan->on = scan->last = 0;
+	for (unsigned i = 0; scan->depth && scan->depth <= scan->top && i < scan->count; i++) {
+		struct json_path *path = path_of(scan, i);
+		path->elements += path->counts == scan->depth && path->elements < UINT32_MAX;
+	}
 	if (c == '{') {
-		if (hit == HIT_LAST)
-			sink->end(sink->to, JSON_SCAN_OBJECT, 0);
+		if (last)
+			sink->end(sink->to, last, JSON_SCAN_OBJECT, 0);
 		open(scan, false);
-		if (hit == HIT_ON)
-			scan->follow = scan->depth;
+		for (unsigned i = 0; on; i++, on >>= 1)
+			if (on & 1) {
+				follow(path_of(scan, i), scan->depth);
+				scan->top = scan->depth;
+			}
 		return;
 	}
 	if (c == '[') {
 		open(scan, true);
-		if (hit == HIT_LAST) {
-			scan->counts = scan->depth;
-			scan->elements = 0;
-		}
+		for (unsigned i = 0; last; i++, last >>= 1)
+			if (last & 1) {
+				path_of(scan, i)->counts = scan->top = scan->depth;
+				path_of(scan, i)->elements = 0;
+			}
 		return;
 	}
-	scan->reports = hit == HIT_LAST;
+	scan->reports = (uint8_t)last;
 	if (c == '"') {
 		string_begins(scan, false);
 		return;
@@ -448,8 +506,10 @@ bool json_scan_failed(const struct json_scan *scan)
 	return scan->state == FAILED;
 }
 
-bool json_scan_counting(const struct json_scan *scan, uint32_t *elements)
+bool json_scan_counting(const struct json_scan *scan, unsigned path, uint32_t *elements)
 {
-	*elements = scan->elements;
-	return scan->counts && scan->state != FAILED;
+	const struct json_path *at = scan->paths ? &scan->paths[path] : &scan->one;
+
+	*elements = at->elements;
+	return at->counts && scan->state != FAILED;
 }

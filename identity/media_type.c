@@ -97,3 +97,34 @@ bool media_parameter(struct text *rest, struct media_parameter *out, bool *odd)
 	*rest = text;
 	return true;
 }
+
+static bool begins(struct text text, struct text with)
+{
+	return text.size >= with.size && text_equal_folded((struct text){text.data, with.size}, with);
+}
+
+static bool says_charset(struct text text)
+{
+	static const struct text word = {"charset", 7};
+
+	for (; text.size >= word.size; text = behind(text, 1))
+		if (begins(text, word))
+			return true;
+	return false;
+}
+
+bool media_is_utf8(struct text value)
+{
+	struct text rest = value;
+	struct media_parameter p;
+	bool odd = false, utf8 = true;
+
+	while (media_parameter(&rest, &p, &odd)) {
+		if (!begins(p.name, TEXT("charset")))
+			continue;
+		utf8 &= p.name.size == strlen("charset") && (text_equal_folded(p.value, TEXT("utf-8")) ||
+							     text_equal_folded(p.value, TEXT("utf8")) ||
+							     text_equal_folded(p.value, TEXT("us-ascii")));
+	}
+	return utf8 && !(odd && says_charset(value));
+}

@@ -21,4 +21,7 @@ struct media_parameter {
  * read alike. */
 bool media_parameter(struct text *rest, struct media_parameter *out, bool *odd);
 
+/* All readers take its characters for UTF-8: no charset, UTF-8 or ASCII; nothing odd that could hide another. */
+bool media_is_utf8(struct text value);
+
 #endif

@@ -5,8 +5,8 @@
 #include "identity/multipart.h"
 
 struct part {
+	uint32_t named; /* as wanted: a bit for each */
 	bool described; /* by a Content-Disposition */
-	bool named;	/* as wanted */
 	bool has_name;
 	bool odd; /* not what every reader takes for the same */
 };
@@ -22,8 +22,11 @@ static bool boundary_of(struct text content_type, struct text *out)
 	bool odd = false, found = false;
 
 	while (media_parameter(&content_type, &p, &odd)) {
-		if (!parameter_is(p.name, TEXT("boundary")))
+		if (!parameter_is((struct text){p.name.data, p.name.size < 8 ? p.name.size : 8},
+				  TEXT("boundary")))
 			continue;
+		odd |= p.name.size >
+		       8; /* boundary*, boundary*0: to those who know RFC 2231 it is the boundary */
 		/* a quote in single ones is a part of it, or not */
 		odd |= found || !p.value.size ||
 		       (p.quoted && (p.value.data[-1] == '\'' || memchr(p.value.data, '\\', p.value.size)));
@@ -101,7 +104,7 @@ static struct text unquoted(const struct media_parameter *p, bool percent, char 
 	return (struct text){out, size};
 }
 
-static void disposition(struct text value, struct text name, char *raw, struct part *part)
+static void disposition(struct text value, const struct reading *reading, char *raw, struct part *part)
 {
 	struct media_parameter p;
 
@@ -111,8 +114,10 @@ static void disposition(struct text value, struct text name, char *raw, struct p
 		if (parameter_is(p.name, TEXT("name"))) {
 			part->odd |= part->has_name;
 			part->has_name = true;
-			part->named |= field_name_is(unquoted(&p, false, raw), name) ||
-				       field_name_is(unquoted(&p, true, raw), name);
+			for (size_t i = 0; i < reading->count; i++)
+				if (said_is_named(&reading->said[i], unquoted(&p, false, raw)) ||
+				    said_is_named(&reading->said[i], unquoted(&p, true, raw)))
+					part->named |= UINT32_C(1) << i;
 		} else if (p.name.size > 5 && parameter_is((struct text){p.name.data, 5}, TEXT("name*"))) {
 			part->odd = true; /* RFC 7578 forbids it, Go reads it */
 		} else if (parameter_is(p.name, TEXT("name*"))) {
@@ -133,7 +138,7 @@ static bool is_file(struct text value)
 	return file;
 }
 
-static void header(struct text line, struct text name, char *raw, struct part *part, bool *file)
+static void header(struct text line, const struct reading *reading, char *raw, struct part *part, bool *file)
 {
 	const char *colon = memchr(line.data, ':', line.size);
 
@@ -146,8 +151,10 @@ static void header(struct text line, struct text name, char *raw, struct part *p
 	struct text value = {colon + 1, line.size - size - 1};
 	part->odd |= title.size != size;
 	if (text_equal_folded(title, TEXT("content-disposition"))) {
-		disposition(value, name, raw, part);
+		disposition(value, reading, raw, part);
 		*file |= is_file(value);
+	} else if (text_equal_folded(title, TEXT("content-type"))) {
+		part->odd |= !media_is_utf8(value);
 	} else if (text_equal_folded(title, TEXT("content-transfer-encoding"))) {
 		struct text how = media_type(value);
 		part->odd |= !text_equal_folded(how, TEXT("7bit")) && !text_equal_folded(how, TEXT("8bit")) &&
@@ -156,8 +163,8 @@ static void header(struct text line, struct text name, char *raw, struct part *p
 }
 
 /* From behind the delimiter to the next one, where it returns; body.size: it has none. */
-static size_t read_part(struct text body, size_t at, bool whole, struct text boundary, struct text name,
-			struct said *said)
+static size_t read_part(struct text body, size_t at, bool whole, struct text boundary,
+			struct reading *reading)
 {
 	char raw[BODY_MAX];
 	struct part part = {0};
@@ -168,7 +175,7 @@ static size_t read_part(struct text body, size_t at, bool whole, struct text bou
 			return at;
 		struct text line = line_at(body, at);
 		if (delimiter(line, boundary) != NONE) {
-			said->doubtful = true;
+			reading->doubtful = true;
 			return at;
 		}
 		if (line.data[line.size - 1] != '\n')
@@ -176,28 +183,32 @@ static size_t read_part(struct text body, size_t at, bool whole, struct text bou
 		line = without_end(line);
 		ended = line.size == 0;
 		if (!ended)
-			header(line, name, raw, &part, &file);
+			header(line, reading, raw, &part, &file);
 	}
 	size_t from = at;
 	while (at < body.size && delimiter(line_at(body, at), boundary) == NONE)
 		at += line_at(body, at).size;
-	said->doubtful |= part.odd || !part.has_name || (part.named && file);
-	if (!part.named || file)
-		return at;
-	if (at == body.size)
-		said->doubtful |= whole; /* nobody has ended it: PHP takes it all the same */
-	else
-		said_value(said, without_end((struct text){body.data + from, at - from}));
+	reading->doubtful |= part.odd || !part.has_name;
+	for (size_t i = 0; i < reading->count; i++) {
+		struct said *said = &reading->said[i];
+		if (!(part.named >> i & 1))
+			continue;
+		if (file)
+			said->doubtful = true;
+		else if (at == body.size)
+			said->doubtful |= whole; /* nobody has ended it: PHP takes it all the same */
+		else
+			said_value(reading, said, without_end((struct text){body.data + from, at - from}));
+	}
 	return at;
 }
 
-void multipart_read(struct text content_type, struct text body, bool whole, struct text name,
-		    struct said *said)
+void multipart_read(struct text content_type, struct text body, bool whole, struct reading *reading)
 {
 	struct text boundary;
 
 	if (!boundary_of(content_type, &boundary)) {
-		said->doubtful = true;
+		reading->doubtful = true;
 		return;
 	}
 	/* also behind the last delimiter, where PHP goes on reading */
@@ -206,8 +217,8 @@ void multipart_read(struct text content_type, struct text body, bool whole, stru
 		enum delimiter kind = delimiter(line, boundary);
 		at += line.size;
 		if (kind == ODD)
-			said->doubtful |= whole || at < body.size;
+			reading->doubtful |= whole || at < body.size;
 		else if (kind == BEGINS)
-			at = read_part(body, at, whole, boundary, name, said);
+			at = read_part(body, at, whole, boundary, reading);
 	}
 }

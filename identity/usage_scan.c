@@ -44,12 +44,12 @@ static void piece(void *to, const char *data, size_t size)
 	scan->size = (uint8_t)(scan->size + size);
 }
 
-static void ended(void *to, enum json_kind kind, uint32_t elements)
+static void ended(void *to, unsigned at, enum json_kind kind, uint32_t elements)
 {
 	struct usage_scan *scan = to;
 	uint32_t amount;
 
-	(void)elements;
+	(void)at, (void)elements;
 	if ((kind == JSON_SCAN_NUMBER || kind == JSON_SCAN_STRING) && scan->size <= USAGE_NUMBER_MAX &&
 	    number_read((struct text){scan->number, scan->size}, &amount)) {
 		scan->amount = amount;
@@ -71,7 +71,7 @@ static void next(struct usage_scan *scan)
 	const struct json_sink sink = {piece, ended, scan};
 
 	json_scan_end(&scan->json, &sink);
-	json_scan_begin(&scan->json, scan->json.path);
+	json_scan_begin(&scan->json, scan->json.one.path);
 	scan->size = 0;
 }
 

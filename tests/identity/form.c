@@ -23,6 +23,12 @@ static const struct {
 	{"username=jos%E9", "jos\xe9", "... Latin-1"},
 	{"username=alice%00", "alice", "a NUL at its end"},
 	{"username=50%", "50%", "no escape"},
+	{"username=%u0061lice", "?", "an escape that ASP knows"},
+	{"username=%U0061lice", "?", "... in capitals"},
+	{"%u0075sername=alice", "?", "... in the name"},
+	{"username=bob&x%u0079=1", "?", "... in a name that may be any"},
+	{"username=bob&x=%u0061", "bob", "... in another value"},
+	{"username=%u006", "%u006", "... and one that nobody knows"},
 	{"username=%zz%4", "%zz%4", "... nor these"},
 	{"username[]=alice", "alice", "an array of one"},
 	{"username%5B%5D=alice", "alice", "... escaped"},
@@ -35,11 +41,11 @@ static const struct {
 	{"username=&username=alice", "alice", "the first that is not empty"},
 	{"username=alice&username=", "alice", "... before an empty one"},
 	{"username=alice&username=Alice", "alice", "the same twice"},
-	{"username=alice&username=bob", "-", "two that differ: nobody knows which one counts"},
-	{"username=bob&username[]=alice", "-", "... one of them an array"},
-	{"username=bob&Username=alice", "-", "... one of them with a capital"},
-	{"username=bob;username=alice", "-", "... separated as of old"},
-	{"x=1;username=alice", "-", "... of which one reader sees one, another none"},
+	{"username=alice&username=bob", "?", "two that differ: nobody knows which one counts"},
+	{"username=bob&username[]=alice", "?", "... one of them an array"},
+	{"username=bob&Username=alice", "?", "... one of them with a capital"},
+	{"username=bob;username=alice", "?", "... separated as of old"},
+	{"x=1;username=alice", "?", "... of which one reader sees one, another none"},
 	{"x=1;y=2&username=alice", "alice", "a semicolon elsewhere"},
 	{"username=a%3Bb", "a;b", "... and an escaped one"},
 	{"user=alice", "-", "another field"},
@@ -118,7 +124,7 @@ static const char *slow(const char *body, bool whole, const char *wanted)
 		}
 		at += size + (at[size] == '&');
 	}
-	return any && !differ ? found : "-";
+	return differ ? "?" : any ? found : whole ? "-" : "?";
 }
 
 static void random_forms(void)
@@ -134,7 +140,7 @@ static void random_forms(void)
 			strcat(body, parts[rand_r(&seed) % 14]);
 		const char *expected = slow(body, whole, "ab");
 		const char *got = said(FORM, text_of(body), whole, "ab");
-		found += strcmp(expected, "-") != 0;
+		found += expected[0] != '-' && expected[0] != '?';
 		if (strcmp(got, expected) != 0 && !wrong++)
 			note("%s (%s): '%s', not '%s'", body, whole ? "whole" : "cut", got, expected);
 	}
@@ -149,7 +155,7 @@ static void cut(void)
 	size_t early = 0;
 
 	for (size_t size = 0; size <= sizeof body - 1; size++) {
-		bool there = strcmp(said(FORM, (struct text){body, size}, false, "username"), "-") != 0;
+		bool there = strcmp(said(FORM, (struct text){body, size}, false, "username"), "?") != 0;
 		early += there != (size >= strlen("a=1&username=alice&"));
 	}
 	is_u64(early, 0, "of a body that goes on, a field is there when its end is");

@@ -32,12 +32,13 @@ static void piece(void *to, const char *data, size_t size)
 	open_value.size += size;
 }
 
-static void end(void *to, enum json_kind kind, uint32_t elements)
+static void end(void *to, unsigned at, enum json_kind kind, uint32_t elements)
 {
 	static const char *const letters[] = {"s:", "n:", "l:", "z:", "a:", "o:"};
 	struct heard *heard = to;
 	char number[16];
 
+	(void)at;
 	if (heard->size)
 		add(heard, " ", 1);
 	add(heard, letters[kind], 2);
@@ -307,20 +308,20 @@ static void reference(json_t *at, const char *path, struct heard *out)
 	}
 	if (json_is_string(at)) {
 		piece(out, json_string_value(at), json_string_length(at));
-		end(out, JSON_SCAN_STRING, 0);
+		end(out, 1, JSON_SCAN_STRING, 0);
 	} else if (json_is_boolean(at)) {
 		piece(out, json_is_true(at) ? "true" : "false", json_is_true(at) ? 4 : 5);
-		end(out, JSON_SCAN_LITERAL, 0);
+		end(out, 1, JSON_SCAN_LITERAL, 0);
 	} else if (json_is_null(at)) {
-		end(out, JSON_SCAN_NULL, 0);
+		end(out, 1, JSON_SCAN_NULL, 0);
 	} else if (json_is_array(at)) {
-		end(out, JSON_SCAN_ARRAY, (uint32_t)json_array_size(at));
+		end(out, 1, JSON_SCAN_ARRAY, (uint32_t)json_array_size(at));
 	} else if (json_is_object(at)) {
-		end(out, JSON_SCAN_OBJECT, 0);
+		end(out, 1, JSON_SCAN_OBJECT, 0);
 	} else {
 		char number[32];
 		piece(out, number, (size_t)snprintf(number, sizeof number, "%.15g", json_number_value(at)));
-		end(out, JSON_SCAN_NUMBER, 0);
+		end(out, 1, JSON_SCAN_NUMBER, 0);
 	}
 }
 
@@ -395,7 +396,7 @@ static void in_the_middle(void)
 		uint32_t elements;
 		json_scan_begin(&cut, TEXT("a"));
 		json_scan_feed(&cut, cuts[i].document, strlen(cuts[i].document), &sink);
-		bool in = json_scan_counting(&cut, &elements);
+		bool in = json_scan_counting(&cut, 0, &elements);
 		is_u64(in ? (int)elements : -1, cuts[i].elements, cuts[i].document);
 	}
 }
