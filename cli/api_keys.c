@@ -46,11 +46,10 @@ int api_keys_failed(const struct api_keys *keys)
 }
 
 /* The policy's word for it. */
-static int of_policy(const char *file, char *out, size_t size)
+static int of_policy(struct api_keys *keys, char *out, size_t size)
 {
+	const char *file = keys->policy;
 	char path[PLACE_MAX];
-	struct policy policy;
-	int status = STATUS_FINE;
 	if (!policy_absolute_path(file ? file : "policy.yaml", path, sizeof path)) {
 		out_error("the path of %s is too long", file);
 		return STATUS_USAGE;
@@ -59,22 +58,20 @@ static int of_policy(const char *file, char *out, size_t size)
 		out_error("which keys? there is no ./policy.yaml: say --database PATH or --policy FILE");
 		return STATUS_USAGE;
 	}
-	policy_load(&(struct policy_options){.path = path}, &policy);
-	if (!policy.image) {
-		findings_print(&policy);
-		status = findings_status(&policy, path);
-	} else {
-		struct text said = image_text(policy.image, policy.image->clients.keys_database);
-		if (said.size)
-			snprintf(out, size, "%.*s", (int)said.size, said.data);
-		else
-			out_error("%s names no database of keys (clients: {api_keys: {database: PATH}}): say "
-				  "--database PATH",
-				  path);
-		status = said.size ? STATUS_FINE : STATUS_USAGE;
+	policy_load(&(struct policy_options){.path = path}, &keys->plans);
+	const struct image *image = keys->plans.image;
+	if (!image) {
+		findings_print(&keys->plans);
+		return findings_status(&keys->plans, path);
 	}
-	policy_free(&policy);
-	return status;
+	struct text said = image_text(image, image->clients.keys_database);
+	if (said.size) {
+		snprintf(out, size, "%.*s", (int)said.size, said.data);
+		return STATUS_FINE;
+	}
+	out_error("%s names no database of keys (clients: {api_keys: {database: PATH}}): say --database PATH",
+		  path);
+	return STATUS_USAGE;
 }
 
 /* Root's files in root's folder are read by nobody else. */
@@ -88,7 +85,7 @@ static void warn_of_root(const char *path)
 		fprintf(stderr,
 			"weir: %s is root's now: doors that run as another user cannot read it; if nginx's "
 			"do, "
-			"put it into a folder of theirs (chown www-data FOLDER)\n",
+			"put it into a folder of theirs, with all that is in it (chown -R www-data FOLDER)\n",
 			path);
 }
 
@@ -101,9 +98,11 @@ int api_keys_open(struct api_keys *keys, enum keys_how how)
 		return STATUS_USAGE;
 	}
 	if (!keys->database)
-		status = of_policy(keys->policy, path, sizeof path);
+		status = of_policy(keys, path, sizeof path);
 	if (status != STATUS_FINE)
 		return status;
+	if (how != KEYS_READ)
+		api_keys_policy(keys, path);
 	bool fresh = access(path, F_OK) != 0;
 	if (!owner_become(path, why, sizeof why))
 		return out_failure(WEIR_OWNER, why);
@@ -246,6 +245,8 @@ int keys_command(int argc, char **argv)
 		return STATUS_USAGE;
 	status = VERBS[verb].run(&keys);
 	keys_db_close(&keys.db);
+	policy_free(&keys.plans);
+	json_decref(keys.odd);
 	owner_return();
 	return status;
 }

@@ -7,6 +7,7 @@
 
 #include "cli/out.h"
 #include "control/keys_store.h"
+#include "policy/policy.h"
 
 struct api_keys {
 	const char *database, *policy; /* as said; NULL: not said */
@@ -17,6 +18,8 @@ struct api_keys {
 	int64_t now;
 	struct keys_db *db;
 	struct keys_trouble trouble;
+	struct policy plans; /* the policy at hand; without an image: there is none */
+	json_t *odd;	     /* plans that it does not have, and that were told of */
 };
 
 /* The verbs: `weir keys NAME …`. Each returns the exit code. */
@@ -38,6 +41,10 @@ int api_keys_begin(struct api_keys *keys, enum keys_how how);
 int api_keys_end(struct api_keys *keys, int status);
 /* The key that keys->word names. */
 int api_keys_find(struct api_keys *keys, struct keys_key *out);
+/* The policy whose database this is, if it is at hand (./policy.yaml), for api_keys_plan. */
+void api_keys_policy(struct api_keys *keys, const char *database);
+/* Warns, once, of a plan that the policy at hand does not have: a key has it all the same, for the plan may come later. */
+void api_keys_plan(struct api_keys *keys, const char *plan);
 /* Says what stands in keys->trouble. */
 int api_keys_failed(const struct api_keys *keys);
 

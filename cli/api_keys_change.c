@@ -7,8 +7,7 @@
 #include "cli/api_keys.h"
 #include "control/keys_secret.h"
 
-#define SECRET_MIN 8u
-#define OVERLAP_S  (INT64_C(7) * 86400)
+#define OVERLAP_S (INT64_C(7) * 86400)
 
 struct secret {
 	char text[RING_SECRET_MAX + 1];
@@ -27,10 +26,10 @@ static int given(const char *file, struct secret *secret)
 	size_t plain = 0;
 	while (bytes[plain] > ' ' && bytes[plain] < 0x7f)
 		plain++;
-	if (plain < size)
-		out_error("%s: a secret is one word of ASCII, for it is sent in a header", file);
-	else if (size < SECRET_MIN || size > RING_SECRET_MAX)
-		out_error("%s: a secret has %u to %u characters", file, SECRET_MIN, RING_SECRET_MAX);
+	const char *wrong = plain < size ? "a secret is one word of ASCII, for it is sent in a header"
+					 : keys_secret_wrong((struct text){bytes, size});
+	if (wrong)
+		out_error("%s: %s", file, wrong);
 	else
 		status = STATUS_FINE;
 	if (status == STATUS_FINE)
@@ -111,8 +110,10 @@ int api_keys_add(struct api_keys *keys)
 			status = add_secret(keys, key.id, &secret);
 		status = api_keys_end(keys, status);
 	}
-	if (status == STATUS_FINE)
+	if (status == STATUS_FINE) {
+		api_keys_plan(keys, keys->plan);
 		status = tell(keys, &secret, " is a key now");
+	}
 	explicit_bzero(&secret, sizeof secret);
 	return status;
 }
@@ -159,6 +160,7 @@ int api_keys_set(struct api_keys *keys)
 	status = update(keys, &key);
 	if (status != STATUS_FINE)
 		return status;
+	api_keys_plan(keys, keys->plan);
 	if (keys->until)
 		snprintf(what, sizeof what, ": plan %s until %s, then %s", key.plan_over,
 			 api_keys_time(key.plan_until, when), key.plan[0] ? key.plan : "none");

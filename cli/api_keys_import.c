@@ -136,8 +136,9 @@ static bool plain(struct import *import, int64_t id, json_t *json)
 	struct text value = {json_string_value(json), json_string_length(json)};
 	if (!json || json_is_null(json))
 		return true;
-	if (!json_is_string(json) || value.size == 0 || value.size > RING_SECRET_MAX) {
-		out_error("secret: 1 to %u characters", RING_SECRET_MAX);
+	const char *wrong = json_is_string(json) ? keys_secret_wrong(value) : "a secret is a text";
+	if (wrong) {
+		out_error("secret: %s", wrong);
 		return false;
 	}
 	keys_db_hash(import->keys->db, value, secret.hash);
@@ -182,6 +183,8 @@ static bool one_key(struct import *import, json_t *json)
 		return false;
 	}
 	import->count++;
+	api_keys_plan(keys, key.plan);
+	api_keys_plan(keys, key.plan_over);
 	return plain(import, key.id, json_object_get(json, "secret")) &&
 	       hashed(import, key.id, json_object_get(json, "secrets"));
 }

@@ -8,6 +8,7 @@
 #include "cli/findings.h"
 #include "cli/options.h"
 #include "cli/out.h"
+#include "cli/people_look.h"
 
 static json_t *as_json(const char *file, const struct policy *policy, const char *aloud)
 {
@@ -22,6 +23,22 @@ static json_t *as_json(const char *file, const struct policy *policy, const char
 	}
 	json_object_set_new(document, "sentences", sentences);
 	return document;
+}
+
+struct people {
+	const char *file;
+	struct policy *policy;
+	json_t *said;
+};
+
+static void say(void *context, const char *sentence, const char *cure)
+{
+	struct people *people = context;
+	people->policy->warnings++;
+	json_array_append_new(people->said,
+			      json_pack("{s:o, s:s}", "sentence", out_own(text_of(sentence)), "cure", cure));
+	if (!out_as_json)
+		fprintf(stderr, "%s: warning: %s (%s)\n", people->file, sentence, cure);
 }
 
 static void summarise(const char *file, const struct policy *policy)
@@ -61,10 +78,22 @@ int check_command(int argc, char **argv)
 	policy_load(&(struct policy_options){.path = file}, &policy);
 	char *aloud = policy.image ? policy_read_aloud(policy.image) : NULL;
 	status = findings_status(&policy, file);
+	struct people people = {strcmp(file, "-") == 0 ? "standard input" : file, &policy, json_array()};
 	if (out_as_json) {
-		out_document(as_json(file, &policy, aloud));
+		if (policy.image) {
+			people_look_keys(policy.image, say, &people);
+			people_look_tokens(policy.image, true, say, &people);
+		}
+		json_t *document = as_json(file, &policy, aloud);
+		json_object_set_new(document, "clients", people.said);
+		out_document(document);
 	} else {
 		findings_print(&policy);
+		if (policy.image) {
+			people_look_keys(policy.image, say, &people);
+			people_look_tokens(policy.image, true, say, &people);
+		}
+		json_decref(people.said);
 		if (aloud && !quiet)
 			fputs(aloud, stdout);
 		if (!quiet)

@@ -9,8 +9,12 @@
 #include <unistd.h>
 
 #include "cli/doctor.h"
+#include "cli/keys_who.h"
 #include "cli/live.h"
+#include "cli/out.h"
+#include "cli/people_look.h"
 #include "identity/people.h"
+#include "policy/suggest.h"
 #include "table/ledger.h"
 
 /* May that user, of that group alone, read the file? ACLs and further groups are not asked. */
@@ -40,7 +44,7 @@ static void file(struct doctor *doctor, struct text name, const struct stat *rea
 		doctor_say(doctor, DOCTOR_WRONG, "tokens", "put it there; it is read within a second",
 			   "%s, %s: %s; no token is believed without it", path, what, strerror(errno));
 	else {
-		snprintf(cure, sizeof cure, "chown :%u %s && chmod g+r %s", (unsigned)reader->st_gid, path,
+		snprintf(cure, sizeof cure, "chown %u %s && chmod 600 %s", (unsigned)reader->st_uid, path,
 			 path);
 		doctor_say(doctor, DOCTOR_WRONG, "tokens", cure,
 			   "%s, %s, cannot be read by user %u, who decides: no token is believed without it",
@@ -48,8 +52,56 @@ static void file(struct doctor *doctor, struct text name, const struct stat *rea
 	}
 }
 
-static void keys(struct doctor *doctor, const struct image *image, const struct stat *reader)
+/* Plans that keys have, of which the policy has none: those clients have what nobody meant. */
+struct strangers {
+	const struct image *image;
+	json_t *counts; /* of each such plan: its secrets */
+};
+
+static bool stranger(void *context, const struct ring_key *key)
 {
+	struct strangers *strangers = context;
+	struct text plan = {key->plan, key->plan_size};
+	char name[RING_PLAN_MAX + 1];
+	if (!plan.size || keys_who_plan(strangers->image, plan) != IMAGE_PLAN_NONE)
+		return true;
+	snprintf(name, sizeof name, "%.*s", (int)plan.size, plan.data);
+	json_object_set_new(strangers->counts, name,
+			    json_integer(json_integer_value(json_object_get(strangers->counts, name)) + 1));
+	return json_object_size(strangers->counts) < 20;
+}
+
+static void plans(struct doctor *doctor, const struct live *live, struct ring *ring)
+{
+	struct strangers strangers = {live->image, json_object()};
+	const char *name;
+	json_t *count;
+	if (live->image->plans.count > 0 && keys_who_plan_by_key(live->image))
+		ring_each(ring, live_wall(live), stranger, &strangers);
+	json_object_foreach(strangers.counts, name, count)
+	{
+		const struct image_plan *all = image_at(live->image, live->image->plans.offset);
+		struct suggest suggest = suggest_begin(text_of(name));
+		char shown[RING_PLAN_MAX * 4 + 4], meant[128] = "";
+		for (uint32_t i = 0; i < live->image->plans.count; i++)
+			suggest_offer(&suggest, image_text(live->image, all[i].name));
+		if (suggest.best.size)
+			snprintf(meant, sizeof meant, "; did you mean %.*s?", (int)suggest.best.size,
+				 suggest.best.data);
+		out_escape(text_of(name), shown, sizeof shown);
+		doctor_say(doctor, DOCTOR_WRONG, "keys",
+			   "weir keys list --plan NAME says whose; weir keys set KEY --plan PLAN, or add the "
+			   "plan",
+			   "%lld API key%s of plan '%s', which the policy does not have%s",
+			   (long long)json_integer_value(count),
+			   json_integer_value(count) == 1 ? " is" : "s are", shown, meant);
+	}
+	json_decref(strangers.counts);
+}
+
+static void keys(struct doctor *doctor, const struct live *live, const struct stat *reader)
+{
+	const struct image *image = live->image;
 	struct text name = image_text(image, image->clients.keys_database);
 	char database[PLACE_MAX], ring_path[PLACE_MAX + 8], cure[PLACE_MAX + 64], why[512] = "";
 	struct ring *ring = NULL;
@@ -81,7 +133,14 @@ static void keys(struct doctor *doctor, const struct image *image, const struct 
 	else
 		doctor_say(doctor, DOCTOR_GOOD, "keys", NULL, "%llu API keys are known",
 			   (unsigned long long)ring_count(ring));
+	if (ring)
+		plans(doctor, live, ring);
 	ring_close(&ring);
+}
+
+static void broken(void *context, const char *sentence, const char *cure)
+{
+	doctor_say(context, DOCTOR_WRONG, "tokens", cure, "%s", sentence);
 }
 
 void doctor_clients(struct doctor *doctor, const struct live *live)
@@ -90,10 +149,11 @@ void doctor_clients(struct doctor *doctor, const struct live *live)
 	struct stat reader;
 	if (stat(table_path(live->table), &reader) != 0)
 		return;
-	keys(doctor, image, &reader);
+	keys(doctor, live, &reader);
 	if (image->clients.jwt_algorithms) {
 		file(doctor, image_text(image, image->clients.jwks_file), &reader, "the keys of tokens");
 		file(doctor, image_text(image, image->clients.jwt_secret_file), &reader,
 		     "the secret of tokens");
+		people_look_tokens(image, false, broken, doctor);
 	}
 }

@@ -127,8 +127,7 @@ uint32_t keys_who_plan(const struct image *image, struct text name)
 	return IMAGE_PLAN_NONE;
 }
 
-/* Does the policy let an API key say its plan? */
-static bool plan_by_key(const struct image *image)
+bool keys_who_plan_by_key(const struct image *image)
 {
 	const struct image_where *from = image_at(image, image->clients.plan_from.offset);
 
@@ -149,7 +148,7 @@ static bool choose_plan(struct flow_who *who, const struct live *live)
 			out_error("no plan '%s' in the policy in force", live->plan);
 		return who->plan != IMAGE_PLAN_NONE;
 	}
-	if (who->key_said == FLOW_CREDENTIAL_GOOD && plan_by_key(image))
+	if (who->key_said == FLOW_CREDENTIAL_GOOD && keys_who_plan_by_key(image))
 		who->plan = keys_who_plan(image, (struct text){who->key.plan, who->key.plan_size});
 	if (who->plan == IMAGE_PLAN_NONE)
 		who->plan = who->identified ? image->clients.plan_unknown : image->clients.plan_none;

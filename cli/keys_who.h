@@ -15,6 +15,8 @@ bool keys_who_part(struct keys *keys, const struct image *image, const struct im
 bool keys_who_is(struct keys *keys, const struct live *live);
 /* The API key of that name as the doors know it. False: it is not there, or the ring cannot be read. */
 bool keys_who_named(const struct image *image, struct text name, int64_t wall_s, struct ring_key *out);
+/* Does the policy let an API key say its plan? */
+bool keys_who_plan_by_key(const struct image *image);
 /* Index of a plan; IMAGE_PLAN_NONE. */
 uint32_t keys_who_plan(const struct image *image, struct text name);
 

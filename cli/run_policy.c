@@ -9,6 +9,7 @@
 
 #include "cli/findings.h"
 #include "cli/out.h"
+#include "cli/people_look.h"
 #include "cli/run.h"
 #include "control/lastgood.h"
 
@@ -44,6 +45,12 @@ static int write_policy(const struct run *run)
 		return STATUS_FINE;
 	snprintf(why, sizeof why, "cannot write %s: %s", run->source, strerror(errno));
 	return out_failure(WEIR_SYSTEM, why);
+}
+
+static void warn(void *context, const char *sentence, const char *cure)
+{
+	fprintf(stderr, "weir run: warning: %s (%s)\n", sentence, cure);
+	(void)context;
 }
 
 static void load(struct run *run)
@@ -115,5 +122,7 @@ int run_read_policy(struct run *run)
 			  run->source);
 		return STATUS_FINDINGS;
 	}
+	people_look_keys(run->loaded.image, warn, NULL);
+	people_look_tokens(run->loaded.image, true, warn, NULL);
 	return STATUS_FINE;
 }

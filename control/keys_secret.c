@@ -31,6 +31,18 @@ char keys_check_digit(struct text characters)
 	return DIGITS[(BASE - sum % BASE) % BASE];
 }
 
+const char *keys_secret_wrong(struct text secret)
+{
+	_Static_assert(KEYS_SECRET_MIN == 8 && RING_SECRET_MAX == 512, "as the sentence says");
+	if (secret.size < KEYS_SECRET_MIN || secret.size > RING_SECRET_MAX)
+		return "a secret has 8 to 512 characters";
+	for (size_t i = 0; i < secret.size; i++)
+		if (secret.data[i] < ' ' || secret.data[i] == 0x7f ||
+		    (secret.data[i] == ' ' && (i == 0 || i + 1 == secret.size)))
+			return "a secret is of visible characters of ASCII, for it is sent in a header";
+	return NULL;
+}
+
 bool keys_secret_new(struct text prefix, char out[KEYS_TEXT_MAX])
 {
 	uint8_t bytes[4 * KEYS_RANDOM];

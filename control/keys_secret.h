@@ -13,6 +13,7 @@
 #define KEYS_PREFIX	"weir_"
 #define KEYS_PREFIX_MAX 20u
 #define KEYS_RANDOM	32u
+#define KEYS_SECRET_MIN 8u /* bytes; the most is RING_SECRET_MAX */
 #define KEYS_SHOWN	4u /* characters behind the prefix that are kept readable */
 #define KEYS_TEXT_MAX	(KEYS_PREFIX_MAX + KEYS_RANDOM + 1 + 1)
 
@@ -20,6 +21,9 @@
 bool keys_prefix_fine(struct text prefix);
 /* False: the system gives no random numbers. */
 bool keys_secret_new(struct text prefix, char out[KEYS_TEXT_MAX]);
+/* May a secret that clients have already be one here? KEYS_SECRET_MIN to RING_SECRET_MAX bytes of ASCII, as a header can carry them. NULL,
+ * or what is wrong with it, as "a secret has 8 to 512 characters". */
+const char *keys_secret_wrong(struct text secret);
 /* Does it end in the check digit of what stands before? `prefix`: how many bytes are prefix. */
 bool keys_secret_sound(struct text secret, size_t prefix);
 /* The check digit of base-62 characters (Luhn, modulo 62); 0: there is another character. */

@@ -111,6 +111,22 @@ enum ring_found ring_named(struct ring *ring, struct text name, int64_t wall_s, 
 	return best;
 }
 
+void ring_each(struct ring *ring, int64_t wall_s, bool (*tell)(void *context, const struct ring_key *key),
+	       void *context)
+{
+	for (uint64_t i = 0; i < ring->shape.places; i++) {
+		uint64_t word = atomic_get(&ring->index[i]), unit = (uint32_t)word - UINT64_C(1);
+		struct ring_record record;
+		struct ring_key key;
+
+		if ((uint32_t)word == 0 || unit + 2 > ring->shape.units)
+			continue;
+		memcpy(&record, ring->units + unit * RING_UNIT, sizeof record);
+		if (look(ring, unit, record.hash, wall_s, &key) == RING_KNOWN && !tell(context, &key))
+			return;
+	}
+}
+
 void ring_used(struct ring *ring, const struct ring_key *key, int64_t wall_s)
 {
 	if (!ring->stamps || key->id == 0 || key->id > ring->shape.stamps || wall_s <= 0 ||

@@ -50,6 +50,9 @@ bool ring_replaced(struct ring *ring, uint64_t now);
 enum ring_found ring_find(struct ring *ring, struct text secret, int64_t wall_s, struct ring_key *out);
 /* The key of that name, for people: looks at every record. One that can be used before one that cannot. RING_UNKNOWN: there is none. */
 enum ring_found ring_named(struct ring *ring, struct text name, int64_t wall_s, struct ring_key *out);
+/* Every key that can be used, once for each of its secrets. False from `tell` ends it. */
+void ring_each(struct ring *ring, int64_t wall_s, bool (*tell)(void *context, const struct ring_key *key),
+	       void *context);
 /* Notes that the key found last was used (at most one store a minute and key). Does nothing where the file may not be written. */
 void ring_used(struct ring *ring, const struct ring_key *key, int64_t wall_s);
 /* When the key of that id was last used, s since 1970; 0: never, or not known. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* credentials: what clients are known by: API keys, tokens, sessions. */
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "policy/load.h"
@@ -8,6 +10,8 @@
 #include "policy/sections.h"
 #include "policy/value.h"
 #include "policy/words.h"
+
+#define JWKS_LOOK (1u << 20) /* bytes: as much as a set may have */
 
 static const char *file_of(const struct load *load)
 {
@@ -39,8 +43,23 @@ void api_keys_read(struct load *load, const struct node *node)
 		door_file_read(load, word->mark.file, path, word->mark, &clients->keys_database);
 }
 
+/* Is there a key of kind oct in the set, HS256's secret? Those of the other kinds may be read by everybody. A set that is not one is told of
+ * by who reads it. */
+static bool has_oct(const char *path)
+{
+	FILE *file = fopen(path, "re");
+	char *bytes = malloc(JWKS_LOOK);
+	size_t size = file && bytes ? fread(bytes, 1, JWKS_LOOK, file) : 0;
+	bool found = size && memmem(bytes, size, "\"oct\"", 5) != NULL;
+
+	if (file)
+		fclose(file);
+	free(bytes);
+	return found;
+}
+
 /* A file that a door opens by itself: it need not be there yet, but what is in it is a secret if `secret`. */
-static void read_file(struct load *load, const struct node *node, const char *what, bool secret,
+static void read_file(struct load *load, const struct node *node, const char *what, bool secret, bool set,
 		      struct text *out)
 {
 	struct stat status;
@@ -52,10 +71,11 @@ static void read_file(struct load *load, const struct node *node, const char *wh
 	if (stat(out->data, &status) != 0)
 		diag_warning(load, node->mark, "'%.*s' cannot be read: %s; no token is believed without it",
 			     SHOW(path), strerror(errno));
-	else if (secret && status.st_mode & (S_IROTH | S_IWOTH))
+	else if (secret && (!set || has_oct(out->data)) && status.st_mode & (S_IROTH | S_IWOTH))
 		diag_warning(
 			load, node->mark,
-			"everybody on this machine can read '%.*s', and make tokens with it: chmod o-rw it",
+			"everybody on this machine can read '%.*s', and make tokens with it: make nginx's "
+			"workers' user its owner (chown www-data), and chmod 600 it",
 			SHOW(path));
 }
 
@@ -139,9 +159,9 @@ void jwt_read(struct load *load, const struct node *node)
 	check_keys(load, node);
 	oct = clients->jwt_algorithms & IMAGE_JWT_HS256 && !yaml_get(node, "secret_file");
 	if ((word = yaml_get(node, "jwks_file")))
-		read_file(load, word, "jwks_file", oct, &clients->jwks_file);
+		read_file(load, word, "jwks_file", oct, true, &clients->jwks_file);
 	if ((word = yaml_get(node, "secret_file")))
-		read_file(load, word, "secret_file", true, &clients->jwt_secret_file);
+		read_file(load, word, "secret_file", true, false, &clients->jwt_secret_file);
 	if ((word = yaml_get(node, "issuer")))
 		value_text(load, word, "issuer", &clients->jwt_issuer);
 	if ((word = yaml_get(node, "audience"))) {
