@@ -199,6 +199,7 @@ struct flow_notice {
 /* What may be told now, and how many it stands for: at most one event a second for each limit and kind (T5).
  * Owned by the door, zeroed at its start, one for each thread. */
 struct flow_recorder {
+	uint64_t drawn; /* values of `distinct` that nobody could tell, so far */
 	uint32_t
 		notice_count; /* of `notices`, for the door to write down and set to 0; further ones are only events */
 	struct flow_notice notices[FLOW_NOTICES];

@@ -16,6 +16,7 @@
 #define KIND_ANONYMOUS 0xffu
 #define KIND_PLAN      0xfeu
 #define KIND_SEEN      0xfdu
+#define KIND_DRAWN     0xfcu
 
 /* The default prefix of an address that stands in for something else. */
 static struct image_key_part address_part(const struct image *image)
@@ -58,17 +59,19 @@ static bool session(const struct flow *flow, struct named *out)
 						: named_header(flow->request, name, out);
 }
 
-static bool body(const struct flow *flow, struct text name, struct named *out)
+static enum named_said body(const struct flow *flow, struct text name, struct named *out)
 {
 	const struct inside_answer *answer = inside_ask(flow, name, BODY_FIELD);
 
 	out->raw = (struct text){answer->value.data, answer->value.size};
-	return answer->said == BODY_FOUND;
+	return answer->said == BODY_FOUND  ? NAMED_FOUND
+	       : answer->said == BODY_NONE ? NAMED_NONE
+					   : NAMED_DOUBTFUL;
 }
 
-/* What a part says about this request; `masked` is room for it. False if it says nothing. */
-static bool resolve(const struct flow *flow, uint32_t clause, const struct image_key_part *part,
-		    struct address *masked, struct named *out)
+/* What a part says about this request; `masked` is room for it. */
+static enum named_said resolve(const struct flow *flow, uint32_t clause, const struct image_key_part *part,
+			       struct address *masked, struct named *out)
 {
 	const struct flow_request *request = flow->request;
 	struct text name = image_text(flow->env->image, part->name);
@@ -76,7 +79,7 @@ static bool resolve(const struct flow *flow, uint32_t clause, const struct image
 	*out = (struct named){.coding = NAMED_PLAIN};
 	switch ((enum image_key_kind)part->kind) {
 	case IMAGE_KEY_SITE:
-		return true;
+		return NAMED_FOUND;
 	case IMAGE_KEY_IP: /* no address (a unix socket): all such requests are one client */
 		if (flow->has_client) {
 			*masked = flow->client;
@@ -84,13 +87,13 @@ static bool resolve(const struct flow *flow, uint32_t clause, const struct image
 				address_mask(masked, part->bits4, part->bits6);
 			out->raw = (struct text){(const char *)masked->bytes, sizeof masked->bytes};
 		}
-		return true;
+		return NAMED_FOUND;
 	case IMAGE_KEY_HEADER:
-		return named_header(request, name, out);
+		return named_header(request, name, out) ? NAMED_FOUND : NAMED_NONE;
 	case IMAGE_KEY_COOKIE:
-		return named_cookie(request, name, out);
+		return named_cookie(request, name, out) ? NAMED_FOUND : NAMED_NONE;
 	case IMAGE_KEY_QUERY:
-		return named_query(flow->query, name, out);
+		return named_query(flow->query, name, out) ? NAMED_FOUND : NAMED_NONE;
 	case IMAGE_KEY_HOST:
 		out->raw = flow->subject.host;
 		break;
@@ -106,22 +109,26 @@ static bool resolve(const struct flow *flow, uint32_t clause, const struct image
 							     read_clause(flow->env->image, clause)->text);
 		break;
 	case IMAGE_KEY_API_KEY:
-		return flow_who_field(&flow->who, name, &out->raw);
+		if (!flow_who_field(&flow->who, name, &out->raw))
+			return NAMED_NONE;
+		break;
 	case IMAGE_KEY_USER:
 		out->raw = flow->who.user;
 		break;
 	case IMAGE_KEY_JWT:
-		return flow->who.claims && jwt_claim(flow->who.claims, name, &out->raw);
+		if (!flow->who.claims || !jwt_claim(flow->who.claims, name, &out->raw))
+			return NAMED_NONE;
+		break;
 	case IMAGE_KEY_SESSION:
-		return session(flow, out);
+		return session(flow, out) ? NAMED_FOUND : NAMED_NONE;
 	case IMAGE_KEY_BODY:
 		return body(flow, name, out);
 	case IMAGE_KEY_VAR:
 		if (!request->variable || !request->variable(request->door, name, &out->raw))
-			return false;
+			return NAMED_NONE;
 		break;
 	}
-	return out->raw.size != 0;
+	return out->raw.size ? NAMED_FOUND : NAMED_NONE;
 }
 
 struct key_walk key_walk_begin(const struct flow *flow, const struct flow_hit *hit)
@@ -143,7 +150,7 @@ bool key_walk_next(struct key_walk *walk)
 			continue;
 		walk->part = parts[walk->at];
 		walk->present = resolve(walk->flow, walk->hit->clause, &walk->part, &walk->masked,
-					&walk->value);
+					&walk->value) == NAMED_FOUND;
 	}
 	if (!walk->present &&
 	    (walk->limit->missing == IMAGE_MISSING_IP || walk->limit->missing == IMAGE_MISSING_NONE)) {
@@ -279,6 +286,20 @@ static void key_new(const struct flow *flow, struct flow_hit *hit, const struct 
 	hit->key = keybytes_key(&key, counter->identity);
 }
 
+/* A value that nobody else has: what is doubtful may be any, and whoever makes it so does not try for free. */
+static struct table_key drawn(const struct flow *flow, const struct keybytes *key, uint64_t identity)
+{
+	struct flow_recorder *recorder = flow->env->recorder;
+	const uint64_t words[] = {flow->time.now, recorder ? recorder->drawn : 0, (uintptr_t)flow};
+	struct keybytes own = *key;
+
+	if (recorder && !flow->dry)
+		recorder->drawn++;
+	keybytes_part(&own, KIND_DRAWN, TEXT(""), sizeof words);
+	keybytes_add(&own, words, sizeof words);
+	return keybytes_key(&own, identity);
+}
+
 /* `distinct`: has this value of it been counted under this key? Without a value there is nothing to count. */
 static void key_seen(const struct flow *flow, struct flow_hit *hit, const struct keybytes *parts)
 {
@@ -291,9 +312,16 @@ static void key_seen(const struct flow *flow, struct flow_hit *hit, const struct
 	struct named value;
 	struct table_look look;
 
-	if (!resolve(flow, hit->clause, part, &masked, &value)) {
+	switch (resolve(flow, hit->clause, part, &masked, &value)) {
+	case NAMED_NONE:
 		hit->role = FLOW_ROLE_SKIPPED;
 		return;
+	case NAMED_DOUBTFUL:
+		hit->seen_key = drawn(flow, &key, counter->identity);
+		hit->seen = false;
+		return;
+	case NAMED_FOUND:
+		break;
 	}
 	keybytes_part(&key, KIND_SEEN, TEXT(""), 0);
 	add_value(flow, &key, part, &value);

@@ -16,6 +16,11 @@ enum named_coding {
 	NAMED_PERCENT, /* %XX once */
 	NAMED_FORM,    /* %XX once, + is a space */
 };
+enum named_said {
+	NAMED_NONE,
+	NAMED_FOUND,
+	NAMED_DOUBTFUL, /* several things, or nobody can tell what */
+};
 struct named {
 	struct text raw; /* points into the request */
 	enum named_coding coding;

@@ -52,6 +52,21 @@ static void accounts(void)
 	       NULL});
 }
 
+/* Nobody tries accounts for free by making them unreadable: each such body is one more value. */
+static void distinct(void)
+{
+	STEPS("values of one client",
+	      "limits: {tries: {match: POST /login, rate: 5 distinct body.username/hour}}\n",
+	      {0, FORM, "username=ann", 3, 3, NULL}, {0, FORM, "other=%d", 20, 20, NULL},
+	      {0, FORM, "", 20, 20, NULL}, {0, FORM, "username=x&username=b%d", 2, 2, NULL},
+	      {0, FORM " | Content-Encoding: gzip", "c%d", 1, 1, NULL},
+	      {0, FORM "; charset=utf-7", "username=d%d", 1, 1, NULL}, {0, FORM, "username=ann", 3, 3, NULL},
+	      {0, FORM, "username=bob", 1, 0, NULL}, {0, FORM, "username=x&username=b%d", 2, 0, NULL},
+	      {0, LOGIN "text/plain", "username=e%d", 1, 0, NULL},
+	      {0, JSON, "{\"username\":[\"f%d\"]}", 1, 0, NULL},
+	      {0, JSON, "{\"username\":\"f%d\"", 1, 0, NULL}, {0, FORM, "other=%d", 9, 9, NULL});
+}
+
 /* ---- read once ----------------------------------------------------------------------------------------- */
 
 static unsigned looks; /* whether it is compressed: asked each time that it is read */
@@ -133,6 +148,7 @@ static void many(void)
 int main(void)
 {
 	accounts();
+	distinct();
 	once();
 	many();
 	return done_testing();
