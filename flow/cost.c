@@ -2,9 +2,10 @@
 /*
  * cost: what a request costs before it is let through (B22).
  *
- * What a body says costs at least 1, whatever it says: an empty batch is a request all the same. A header counts from trusted peers
- * only, and may say 0. What is not said, or is no number, costs what the policy says for that; what is more than the policy's most
- * costs the most. The rest comes with the answer: flow/settle.c.
+ * What a body says costs at least 1, whatever it says: an empty batch is a request all the same. A body that cannot be read, or is cut
+ * off before it has said it, may say anything: it costs the policy's most, which is, where none is named, the least that a rate of the
+ * limit holds. A header counts from trusted peers only, and may say 0. What is not said costs what the policy says for that; what is
+ * more than the policy's most costs the most. The rest comes with the answer: flow/settle.c.
  */
 #include "flow/inside.h"
 #include "flow/named.h"
@@ -34,24 +35,42 @@ bool cost_number(struct text text, uint32_t *out)
 	return at == text.size;
 }
 
-static bool ask(const struct flow *flow, const struct image_amount *amount, uint32_t *out)
+static uint32_t in_body(const struct flow *flow, const struct image_cost *costs, enum body_what what)
 {
-	struct text name = image_text(flow->env->image, amount->name);
-	const struct inside_answer *answer;
-	struct named header;
+	const struct inside_answer *answer = inside_ask(flow, image_text(flow->env->image, costs->ask.name),
+							what);
 
-	switch ((enum image_amount_from)amount->from) {
-	case IMAGE_AMOUNT_HEADER:
-		return flow->who.trusted_peer && named_header(flow->request, name, &header) &&
-		       cost_number(header.raw, out);
-	case IMAGE_AMOUNT_BODY:
-	case IMAGE_AMOUNT_BODY_COUNT:
-		answer = inside_ask(flow, name, amount->from == IMAGE_AMOUNT_BODY ? BODY_NUMBER : BODY_COUNT);
-		*out = answer->number ? answer->number : 1;
-		return answer->said == BODY_FOUND;
-	default:
-		return false;
+	switch (answer->said) {
+	case BODY_FOUND:
+		return answer->number ? answer->number : 1;
+	case BODY_DOUBTFUL:
+		return costs->at_most;
+	case BODY_NONE:
+		break;
 	}
+	return costs->ask.number;
+}
+
+static uint32_t ask(const struct flow *flow, const struct image_cost *costs)
+{
+	struct named header;
+	uint32_t cost;
+
+	switch ((enum image_amount_from)costs->ask.from) {
+	case IMAGE_AMOUNT_HEADER:
+		if (flow->who.trusted_peer &&
+		    named_header(flow->request, image_text(flow->env->image, costs->ask.name), &header) &&
+		    cost_number(header.raw, &cost))
+			return cost;
+		break;
+	case IMAGE_AMOUNT_BODY:
+		return in_body(flow, costs, BODY_NUMBER);
+	case IMAGE_AMOUNT_BODY_COUNT:
+		return in_body(flow, costs, BODY_COUNT);
+	default:
+		break;
+	}
+	return costs->ask.number;
 }
 
 void flow_cost(struct flow *flow)
@@ -70,8 +89,8 @@ void flow_cost(struct flow *flow)
 			hit->cost =
 				limit->cost; /* again, where it was 0 for a value that is not counted any more */
 		} else {
-			if (limit != before && !ask(flow, &costs->ask, &cost))
-				cost = costs->ask.number;
+			if (limit != before)
+				cost = ask(flow, costs);
 			hit->cost = costs->at_most && cost > costs->at_most ? costs->at_most : cost;
 		}
 		before = limit;

@@ -11,7 +11,9 @@ const struct word words_cost[] = {
 	 "    rate: 90000/min\n"
 	 "    cost: {reserve: body.max_tokens, at_most: 8192, settle: response.body.usage.total_tokens}\n"},
 	{SECTION_COST, "at_most", TYPE_NUMBER, 0, "the least that a rate of the limit holds",
-	 "What is reserved is cut to this, 1 to 1,000,000. With `settle`, a request that does not say what "
+	 "What is reserved is cut to this, 1 to 1,000,000. So much is taken, too, for a body that cannot be "
+	 "read, is cut off before it has "
+	 "said it, or says no number. With `settle`, a request that does not say what "
 	 "to "
 	 "reserve has so much reserved: to say nothing is not cheaper.",
 	 "limits:\n"

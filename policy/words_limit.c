@@ -113,7 +113,8 @@ const struct word words_limit[] = {
 	 "JSON "
 	 "body; `body.FIELD.count`, how many elements an array in it has, and `body.count` if the body is "
 	 "that "
-	 "array. Who does not say it takes 1. A cost that is larger than the limit ever holds can never fit: "
+	 "array. Who does not say it takes 1; whose body cannot be read to where it says it, `at_most`. A "
+	 "cost that is larger than the limit ever holds can never fit: "
 	 "such "
 	 "requests are refused without `Retry-After`, and `weir check` warns. What an answer says is settled "
 	 "afterwards, in a section.",

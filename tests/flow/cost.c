@@ -33,6 +33,9 @@ static uint32_t left(struct world *world)
 	return report.remaining;
 }
 
+#define N "POST /a from 1.2.3.4 | Content-Type: application/json"
+#define F "POST /a from 1.2.3.4 | Content-Type: application/x-www-form-urlencoded"
+
 static void asked(void)
 {
 	static const struct {
@@ -52,7 +55,6 @@ static void asked(void)
 		{"body.n", "POST /a from 1.2.3.4 | Content-Type: application/json", "{\"n\": \"40\"}", 960},
 		{"body.n", "POST /a from 1.2.3.4 | Content-Type: application/json", "{\"n\": 0}",
 		 999}, /* nothing is free */
-		{"body.n", "POST /a from 1.2.3.4 | Content-Type: application/json", "{\"n\": -40}", 999},
 		{"body.n", "POST /a from 1.2.3.4 | Content-Type: application/json", "{}", 999},
 		{"body.n", "POST /a from 1.2.3.4 | Content-Type: application/x-www-form-urlencoded",
 		 "n=3&n=9", 991},
@@ -64,6 +66,27 @@ static void asked(void)
 		 996},
 		{"{reserve: body.n, at_most: 100}", "POST /a from 1.2.3.4 | Content-Type: application/json",
 		 "{\"n\": 4000000000}", 900},
+		/* nothing to be read from: it does not say it */
+		{"{reserve: body.n, at_most: 100}", N, "", 999},
+		{"{reserve: body.n, at_most: 100}", N, "{\"n\": null}", 999},
+		{"{reserve: body.n, at_most: 100}", N, "{\"n\": \"\"}", 999},
+		{"{reserve: body.n, at_most: 100}", F, "m=1", 999},
+		{"{reserve: body.items.count, at_most: 100}", N, "{\"items\": null}", 999},
+		{"{reserve: body.count, at_most: 100}", N, "{\"query\": \"a\"}", 999},
+		/* it may say anything: the most */
+		{"{reserve: body.n, at_most: 100}", N, "{\"n\": -40}", 900},
+		{"{reserve: body.n, at_most: 100}", N, "{\"n\": \"900 tokens\"}", 900},
+		{"{reserve: body.n, at_most: 100}", N, "{\"n\": \"1,000\"}", 900},
+		{"{reserve: body.n, at_most: 100}", N, "{\"n\": [5]}", 900},
+		{"{reserve: body.n, at_most: 100}", N, "{\"n\": 5, \"x\": NaN}", 900},
+		{"{reserve: body.n, at_most: 100}", N, "n=5", 900},
+		{"{reserve: body.n, at_most: 100}", N "; charset=utf-16", "{\"n\": 5}", 900},
+		{"{reserve: body.n, at_most: 100}", N " | Content-Encoding: gzip", "{\"n\": 5}", 900},
+		{"{reserve: body.n, at_most: 100}", "POST /a from 1.2.3.4", "n=5", 900},
+		{"{reserve: body.items.count, at_most: 100}", F, "items[]=1&items[]=2", 900},
+		{"{reserve: body.items.count, at_most: 100}", N, "{\"items\": {\"0\": 1}}", 900},
+		{"body.n", N, "{\"n\": \"5 or so\"}", 0}, /* no most is said: all that the limit holds */
+		{"body.items.count", N, "{\"items\": [1, 2", 0},
 	};
 	char policy[512], what[256];
 
@@ -78,6 +101,46 @@ static void asked(void)
 		snprintf(what, sizeof what, "cost %s: %s", cases[i].cost, cases[i].body);
 		is_str(flow_status_word(ask(&world, cases[i].line, cases[i].body)->status), "PASSED", what);
 		is_u64(left(&world), cases[i].left, "... so much is left");
+		world_close(&world);
+	}
+}
+
+/* Of a body of 30 KB the first 16 are looked at. */
+static void cut(void)
+{
+	static const struct {
+		const char *cost, *begins, *filler, *ends;
+		uint32_t left;
+	} cases[] = {
+		{"body.n", "{\"n\": 7, \"x\": \"", "x", "\"}", 993},
+		{"body.n", "{\"x\": \"", "x", "\", \"n\": 7}", 900},
+		{"body.n", "{\"n\": \"7", " ", "\"}", 900},
+		{"body.items.count", "{\"items\": [1, 2, 3], \"x\": \"", "x", "\"}", 997},
+		{"body.items.count", "{\"x\": \"", "x", "\", \"items\": [1, 2, 3]}", 900},
+		{"body.items.count", "{\"items\": [1", ",2", "]}", 900},
+		{"body.items.count", "{\"items\": [\"", "x", "\"]}", 900},
+		{"body.items.count", "{\"items\": [1], \"items\": [1", ",2", "]}", 900},
+		{"body.count", "[1", ",2", "]", 900},
+	};
+	static char body[30000];
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char policy[256], what[256];
+		struct world world;
+		size_t size = (size_t)sprintf(body, "%s", cases[i].begins);
+
+		while (size + 20 < sizeof body)
+			size += (size_t)sprintf(body + size, "%s", cases[i].filler);
+		strcpy(body + size, cases[i].ends);
+		snprintf(policy, sizeof policy,
+			 "limits: {a: {match: POST /a, key: ip, rate: 1000/hour, cost: {reserve: %s, "
+			 "at_most: 100}}}\n",
+			 cases[i].cost);
+		world_open(&world, policy);
+		ask(&world, N, body);
+		snprintf(what, sizeof what, "cost %s: %s and 30 KB, then %s", cases[i].cost, cases[i].begins,
+			 cases[i].ends);
+		is_u64(left(&world), cases[i].left, what);
 		world_close(&world);
 	}
 }
@@ -210,6 +273,7 @@ static void two_fields(void)
 int main(void)
 {
 	asked();
+	cut();
 	settled();
 	by_header();
 	debt();

@@ -91,8 +91,8 @@ static void batch(void)
 	       "{\"items\":[1,2,3,4,5,6,7,8,9,10,1,2,3,4,5,6,7,8,9,10,1,2,3,4,5,6,7,8,9,10,1,2,3,4,5,6,7,8,9,"
 	       "10,"
 	       "1,2,3,4,5,6,7,8,9,10,1,2,3,4,5,6,7,8,9,10]}"}, /* sixty: fifty are charged */
-	      {0, "POST /api/batch" WITH("2") JSON, 101, 100,
-	       "not JSON"}); /* whoever hides the length pays one */
+	      {0, "POST /api/batch" WITH("2") JSON, 101, 2,
+	       "not JSON"}); /* whoever hides the length pays fifty */
 #undef BATCH
 }
 
