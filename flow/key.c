@@ -46,14 +46,14 @@ static struct text path_text(const struct flow *flow, uint32_t clause_index)
 }
 
 /* The policy's session: one cookie, or header. */
-static bool session(const struct flow *flow, struct named *out)
+static enum named_said session(const struct flow *flow, struct named *out)
 {
 	const struct image *image = flow->env->image;
 	const struct image_where *where = image_at(image, image->clients.session.offset);
 	struct text name;
 
 	if (!image->clients.session.count)
-		return false;
+		return NAMED_NONE;
 	name = image_text(image, where->name);
 	return where->said == IMAGE_SAID_COOKIE ? named_cookie(flow->request, name, out)
 						: named_header(flow->request, name, out);
@@ -89,11 +89,11 @@ static enum named_said resolve(const struct flow *flow, uint32_t clause, const s
 		}
 		return NAMED_FOUND;
 	case IMAGE_KEY_HEADER:
-		return named_header(request, name, out) ? NAMED_FOUND : NAMED_NONE;
+		return named_header(request, name, out);
 	case IMAGE_KEY_COOKIE:
-		return named_cookie(request, name, out) ? NAMED_FOUND : NAMED_NONE;
+		return named_cookie(request, name, out);
 	case IMAGE_KEY_QUERY:
-		return named_query(flow->query, name, out) ? NAMED_FOUND : NAMED_NONE;
+		return named_query(flow->query, name, out);
 	case IMAGE_KEY_HOST:
 		out->raw = flow->subject.host;
 		break;
@@ -120,7 +120,7 @@ static enum named_said resolve(const struct flow *flow, uint32_t clause, const s
 			return NAMED_NONE;
 		break;
 	case IMAGE_KEY_SESSION:
-		return session(flow, out) ? NAMED_FOUND : NAMED_NONE;
+		return session(flow, out);
 	case IMAGE_KEY_BODY:
 		return body(flow, name, out);
 	case IMAGE_KEY_VAR:

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* named: headers, cookies and query parameters, decoded once and never cut. */
+#include "identity/field_name.h"
 #include "flow/named.h"
 #include "flow/read.h"
 
@@ -36,18 +37,42 @@ size_t named_size(const struct named *value)
 	return size;
 }
 
-static bool named_equal(struct text raw, enum named_coding coding, struct text text)
+static bool same(struct text raw_a, struct text raw_b, enum named_coding coding)
 {
-	struct named value = {raw, coding};
-	size_t at = 0;
-	char c;
+	struct named a = {raw_a, coding}, b = {raw_b, coding};
+	size_t at_a = 0, at_b = 0, got;
+	char chunk_a[64], chunk_b[64];
 
-	if (raw.size < text.size)
-		return false;
-	for (size_t i = 0; i < text.size; i++)
-		if (!named_read(&value, &at, &c, 1) || c != text.data[i])
+	do {
+		got = named_read(&a, &at_a, chunk_a, sizeof chunk_a);
+		if (got != named_read(&b, &at_b, chunk_b, sizeof chunk_b) ||
+		    memcmp(chunk_a, chunk_b, got) != 0)
 			return false;
-	return at == raw.size;
+	} while (got);
+	return true;
+}
+
+/* One more value under the name. */
+static void add(enum named_said *said, struct named *out, struct text value)
+{
+	if (!value.size)
+		return;
+	if (*said == NAMED_NONE) {
+		out->raw = value;
+		*said = NAMED_FOUND;
+	} else if (*said == NAMED_FOUND && !same(out->raw, value, out->coding)) {
+		*said = NAMED_DOUBTFUL;
+	}
+}
+
+/* Of a query: names as in a form. A longer one is none that is asked for. */
+static bool is_named(struct text raw, struct text name)
+{
+	struct named said = {raw, NAMED_FORM};
+	char decoded[512];
+	size_t at = 0;
+
+	return field_name_is((struct text){decoded, named_read(&said, &at, decoded, sizeof decoded)}, name);
 }
 
 /* Takes `name=value` off the front of a list. */
@@ -69,42 +94,49 @@ static bool pair(struct text *list, char separator, struct text *name, struct te
 	return true;
 }
 
-bool named_header(const struct flow_request *request, struct text name, struct named *out)
+enum named_said named_header(const struct flow_request *request, struct text name, struct named *out)
 {
-	out->coding = NAMED_PLAIN;
-	for (unsigned nth = 0; read_header(request, name, nth, &out->raw); nth++)
-		if (out->raw.size)
-			return true;
-	return false;
+	enum named_said said = NAMED_NONE;
+	struct text value;
+
+	*out = (struct named){.coding = NAMED_PLAIN};
+	for (unsigned nth = 0; read_header(request, name, nth, &value); nth++) {
+		add(&said, out, value);
+		if (nth == NAMED_VALUES_MAX)
+			return NAMED_DOUBTFUL;
+	}
+	return said;
 }
 
-bool named_cookie(const struct flow_request *request, struct text name, struct named *out)
+enum named_said named_cookie(const struct flow_request *request, struct text name, struct named *out)
 {
+	enum named_said said = NAMED_NONE;
 	struct text line, key, text;
 
-	out->coding = NAMED_PERCENT;
+	*out = (struct named){.coding = NAMED_PERCENT};
 	for (unsigned nth = 0; read_header(request, TEXT("cookie"), nth, &line); nth++) {
+		if (nth == NAMED_VALUES_MAX)
+			return NAMED_DOUBTFUL;
 		while (pair(&line, ';', &key, &text)) {
 			if (!text_equal(read_trim(key), name))
 				continue;
 			text = read_trim(text);
 			if (text.size >= 2 && text.data[0] == '"' && text.data[text.size - 1] == '"')
 				text = (struct text){text.data + 1, text.size - 2};
-			out->raw = text;
-			if (text.size)
-				return true;
+			add(&said, out, text);
 		}
 	}
-	return false;
+	return said;
 }
 
-bool named_query(struct text query, struct text name, struct named *out)
+enum named_said named_query(struct text query, struct text name, struct named *out)
 {
-	struct text key;
+	enum named_said said = NAMED_NONE;
+	struct text key, value;
 
-	out->coding = NAMED_FORM;
-	while (pair(&query, '&', &key, &out->raw))
-		if (out->raw.size && named_equal(key, NAMED_FORM, name))
-			return true;
-	return false;
+	*out = (struct named){.coding = NAMED_FORM};
+	while (pair(&query, '&', &key, &value))
+		if (value.size && is_named(key, name))
+			add(&said, out, value);
+	return said;
 }

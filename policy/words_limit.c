@@ -33,7 +33,9 @@ const struct word words_limit[] = {
 	 "  api: {match: /api/*, key: header.x-api-key | ip, rate: 100/min}\n"
 	 "  edge: {rate: 50/s, burst: 100}\n"},
 	{SECTION_LIMIT, "missing", TYPE_CHOICE, 0, "",
-	 "What happens when a part of the key is not there, or empty. A key that can be missing must say it, "
+	 "What happens when a part of the key is not there, or empty, or said several times and not always "
+	 "the same: which of them an "
+	 "application takes nobody can tell. A key that can be missing must say it, "
 	 "or end in `| ip`.",
 	 "limits:\n"
 	 "  per-tenant: {key: header.x-tenant, missing: deny, rate: 1000/min}\n"

@@ -54,7 +54,9 @@ const struct word_value word_values[] = {
 	 "IPv6 by other prefixes"},
 	{"key", "header.NAME", IMAGE_KEY_HEADER, true, "a request header; can be missing"},
 	{"key", "cookie.NAME", IMAGE_KEY_COOKIE, true, "a cookie; can be missing"},
-	{"key", "query.NAME", IMAGE_KEY_QUERY, true, "a parameter of the query string; can be missing"},
+	{"key", "query.NAME", IMAGE_KEY_QUERY, true,
+	 "a parameter of the query string, whose names are read as a form's: `k[]` and `K` are `k`; can be "
+	 "missing"},
 	{"key", "host", IMAGE_KEY_HOST, true, "the host that was asked for"},
 	{"key", "path", IMAGE_KEY_PATH, true, "the normalised path"},
 	{"key", "method", IMAGE_KEY_METHOD, true, "the method"},

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* key: what is one bucket, and what is not (T3, D2, D5, D6; mission B10, B11, B14). */
+#include "flow/named.h"
 #include "tests/flow/world.h"
 
 static const struct {
@@ -43,9 +44,13 @@ static const struct {
 	{"header.x-key | ip", "GET / from 1.2.3.4 | X-Key:  \t ", "GET / from 1.2.3.4", true},
 	{"header.x-key | ip", "GET / | X-Key: 7", "GET / | x-kEY:\t7 ", true},
 	{"header.x-key | ip", "GET / | X-Key: a", "GET / | X-Key: A", false},
-	/* the first that is not empty */
-	{"header.x-key | ip", "GET / | X-Key: 7 | X-Key: 8", "GET / | X-Key: 7", true},
+	/* several: equal ones are one, those that differ are none */
+	{"header.x-key | ip", "GET / | X-Key: 7 | X-Key: 7 ", "GET / | X-Key: 7", true},
 	{"header.x-key | ip", "GET / | X-Key: | X-Key: 8", "GET / | X-Key: 8", true},
+	{"header.x-key | ip", "GET / | X-Key: 7 | X-Key: 8", "GET /", true},
+	{"header.x-key | ip", "GET / | X-Key: 7 | X-Key: 77", "GET /", true},
+	{"header.x-key | ip", "GET / | X-Key: 7, 8", "GET / | X-Key: 7", false},
+	{"[header.x-a | header.x-b, ip]", "GET / | X-A: 7 | X-B: 8 | X-A: 9", "GET / | X-B: 8", true},
 	/* cookies (RFC 6265) */
 	{"cookie.sid | ip", "GET / | Cookie: sid=7", "GET / | Cookie: a=b; sid=7; c=d", true},
 	{"cookie.sid | ip", "GET / | Cookie: sid=7", "GET / | Cookie: a=b | Cookie: sid=7", true},
@@ -53,7 +58,9 @@ static const struct {
 	{"cookie.sid | ip", "GET / | Cookie: sid=7", "GET / | Cookie: sid=\"7\"", true},
 	{"cookie.sid | ip", "GET / | Cookie: sid=ab", "GET / | Cookie: sid=%61%62", true},
 	{"cookie.sid | ip", "GET / | Cookie: sid=a+b", "GET / | Cookie: sid=a%2Bb", true},
-	{"cookie.sid | ip", "GET / | Cookie: sid=7; sid=8", "GET / | Cookie: sid=7; sid=9", true},
+	{"cookie.sid | ip", "GET / | Cookie: sid=7; sid=8", "GET /", true},
+	{"cookie.sid | ip", "GET / | Cookie: sid=7 | Cookie: sid=8", "GET /", true},
+	{"cookie.sid | ip", "GET / | Cookie: sid=7; sid=%37; a=b; sid=\"7\"", "GET / | Cookie: sid=7", true},
 	{"cookie.sid | ip", "GET / | Cookie: sid=; sid=8", "GET / | Cookie: sid=8", true},
 	{"cookie.sid | ip", "GET / | Cookie: SID=7", "GET /", true},
 	{"cookie.sid | ip", "GET / | Cookie: xsid=7", "GET /", true},
@@ -68,9 +75,17 @@ static const struct {
 	{"query.k | ip", "GET /?k=7", "GET /x?a=b&k=7&c", true},
 	{"query.k | ip", "GET /?k=7", "GET /?%6b=%37", true},
 	{"query.k | ip", "GET /?k=a+b", "GET /?k=a%20b", true},
-	{"query.k | ip", "GET /?k=7&k=8", "GET /?k=7", true},
+	{"query.k | ip", "GET /?k=7&k=8", "GET /", true},
+	{"query.k | ip", "GET /?k=7&a&k=%37", "GET /?k=7", true},
 	{"query.k | ip", "GET /?k=&k=8", "GET /?k=8", true},
-	{"query.k | ip", "GET /?K=7", "GET /", true},
+	/* ... whose names are those of a form */
+	{"query.k | ip", "GET /?K=7", "GET /?k=7", true},
+	{"query.k | ip", "GET /?k[]=7", "GET /?k=7", true},
+	{"query.k | ip", "GET /?k%5B0%5D=7", "GET /?k=7", true},
+	{"query.k | ip", "GET /?k=7&k[]=8", "GET /", true},
+	{"query.k | ip", "GET /?k=7&%20k%00x=8", "GET /", true},
+	{"query.a.b | ip", "GET /?a[b]=7", "GET /?a.b=7", true},
+	{"query.k | ip", "GET /?k[a]=7", "GET /", true},
 	{"query.k | ip", "GET /?kk=7", "GET /", true},
 	{"query.k | ip", "GET /?k", "GET /", true},
 	{"query.k | ip", "GET /?k=%2537", "GET /?k=%37", false},
@@ -217,6 +232,75 @@ static void counters(void)
 	world_close(&world);
 }
 
+/* A value beside the real one, wherever the application looks, opens no bucket and hides none. */
+static void repeats(void)
+{
+	static const struct {
+		const char *policy, *line;
+		unsigned pass;
+		const char *then;
+	} cases[] = {
+		{"key: query.user, missing: deny, rate: 9/hour", "GET /?user=junk%d&user=victim", 0,
+		 "MISSING"},
+		{"key: query.user, missing: deny, rate: 9/hour", "GET /?user[]=junk%d&user=victim", 0,
+		 "MISSING"},
+		{"key: cookie.sid, missing: deny, rate: 9/hour", "GET / | Cookie: sid=junk%d; sid=real", 0,
+		 "MISSING"},
+		{"key: header.x-tenant, missing: deny, rate: 9/hour",
+		 "GET / | X-Tenant: junk%d | X-Tenant: real", 0, "MISSING"},
+		{"key: header.x-tenant, missing: ip, rate: 2/hour",
+		 "GET / from 1.2.3.4 | X-Tenant: junk%d | X-Tenant: real", 2, "REJECTED"},
+		{"rate: 2 distinct query.user/hour", "GET /?user=x&user=b%d from 1.2.3.4", 2, "REJECTED"},
+		{"rate: 2 distinct query.user/hour", "GET /?user=x&user=x&n=%d from 1.2.3.4", 6, "PASSED"},
+		{"rate: 2 distinct cookie.sid/hour", "GET / from 1.2.3.4 | Cookie: sid=x | Cookie: sid=b%d",
+		 2, "REJECTED"},
+		{"rate: 2 distinct header.x-k/hour", "GET / from 1.2.3.4 | X-K: x | X-K: b%d", 2, "REJECTED"},
+		{"key: session, missing: deny, rate: 9/hour", "GET / | Cookie: id=junk%d; id=real", 0,
+		 "MISSING"},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct world world;
+		char policy[256], line[256];
+		unsigned pass = 0;
+		const char *then = "";
+
+		snprintf(policy, sizeof policy, "clients: {session: cookie.id}\nlimits: {one: {%s}}\n",
+			 cases[i].policy);
+		world_open(&world, policy);
+		for (int n = 0; n < 6; n++) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+			snprintf(line, sizeof line, cases[i].line, n);
+#pragma GCC diagnostic pop
+			then = world_says(&world, line);
+			pass += world.flow->verdict.action == FLOW_PASS;
+		}
+		is_u64(pass, cases[i].pass, cases[i].line);
+		is_str(then, cases[i].then, cases[i].policy);
+		world_close(&world);
+	}
+}
+
+/* Nobody makes us read header lines without end. */
+static void many_lines(void)
+{
+	struct world world;
+
+	world_open(&world, "limits: {one: {key: header.x-key, missing: deny, rate: 1000/s}}\n");
+	for (size_t lines = NAMED_VALUES_MAX; lines <= NAMED_VALUES_MAX + 1; lines++) {
+		struct door door;
+
+		door_open(&door, "GET", "/", "1.2.3.4");
+		for (size_t i = 0; i < lines; i++)
+			door_add(&door, "X-Key", "7");
+		is_str(world_status(&world, &door), lines == NAMED_VALUES_MAX ? "PASSED" : "MISSING",
+		       "a hundred lines are read, and one more is too many");
+		world_end(&world);
+	}
+	world_close(&world);
+}
+
 static const struct {
 	const char *key, *line, *text;
 } texts[] = {
@@ -256,6 +340,8 @@ int main(void)
 	long_values();
 	one_client();
 	counters();
+	repeats();
+	many_lines();
 	reading();
 	return done_testing();
 }
