@@ -75,7 +75,8 @@ void flow_answer(const struct flow *flow, struct text accept, int64_t wall, stru
 			fields_add_number(out, &w, TEXT("Retry-After"), verdict->retry_after_s);
 		refusal(flow, &w, out);
 	}
-	if (verdict->status == FLOW_UNKNOWN)
+	if (verdict->status == FLOW_UNKNOWN ||
+	    (verdict->status == FLOW_MISSING && verdict->http_status == 401))
 		fields_add(out, TEXT("WWW-Authenticate"),
 			   flow->who.token_said == FLOW_CREDENTIAL_BAD
 				   ? TEXT("Bearer error=\"invalid_token\"")

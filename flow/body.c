@@ -88,7 +88,14 @@ static void sentence(const struct flow *flow, struct writer *w)
 	if (verdict->status == FLOW_DENIED) {
 		writer_text(w, TEXT("Access denied."));
 	} else if (verdict->status == FLOW_MISSING) {
-		writer_text(w, TEXT("This request does not carry what it is counted by."));
+		static const struct text wanted[] = {
+			[FLOW_WANTED_NOTHING] = TEXT("This request does not carry what it is counted by."),
+			[FLOW_WANTED_KEY] = TEXT("This request needs an API key: send one."),
+			[FLOW_WANTED_TOKEN] = TEXT("This request needs a token: send one."),
+		};
+		writer_text(w,
+			    wanted[verdict->http_status == 401 ? flow_who_wanted(flow, verdict->limit_index)
+							       : FLOW_WANTED_NOTHING]);
 	} else if (verdict->status == FLOW_UNKNOWN) {
 		writer_text(
 			w, TEXT("The API key or token of this request is not known, or not valid any more."));
@@ -187,7 +194,7 @@ static void grpc(const struct flow *flow, const struct story *story, struct writ
 	writer_percent(w, writer_since(&message, 0));
 	out->body = writer_since(w, mark);
 	out->grpc = true;
-	out->grpc_status = story->counted ? 8 : 7;
+	out->grpc_status = story->counted ? 8 : flow->verdict.http_status == 401 ? 16 : 7;
 	out->content_type = TEXT("application/grpc");
 	if (read_header(flow->request, TEXT("content-type"), 0, &type) && type.size >= 20 &&
 	    text_equal_folded((struct text){type.data, 20}, TEXT("application/grpc-web")))

@@ -144,6 +144,10 @@ struct flow;
 /* It came with a key or token that is not believed, where the policy refuses those. */
 bool flow_who_refused(const struct flow *flow);
 
+/* What a request that says nothing of who it is would have to send to have this limit's key. */
+enum flow_wanted { FLOW_WANTED_NOTHING, FLOW_WANTED_KEY, FLOW_WANTED_TOKEN };
+enum flow_wanted flow_who_wanted(const struct flow *flow, uint32_t limit);
+
 /* What part a counter takes in this request. */
 enum flow_role {
 	FLOW_ROLE_ENFORCED, /* it can refuse */

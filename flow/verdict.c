@@ -181,6 +181,10 @@ static bool refuse(struct flow *flow)
 	verdict->http_status = hit->denied || hit->never
 				       ? image->deny_status
 				       : read_respond(image, read_limit(image, hit->limit)->respond)->status;
+	if (hit->denied && verdict->http_status == 403 &&
+	    flow_who_wanted(flow, hit->limit) != FLOW_WANTED_NOTHING)
+		verdict->http_status =
+			401; /* RFC 9110 15.5.2: it lacks credentials, and may come again with them */
 	retry_after(verdict, longest.wait_ns);
 	if (hit->what != IMAGE_CONCURRENT)
 		verdict->effective_s = verdict->retry_after_s;

@@ -276,3 +276,22 @@ bool flow_who_refused(const struct flow *flow)
 	return (flow->who.key_said == FLOW_CREDENTIAL_BAD && clients->keys_unknown == IMAGE_UNKNOWN_DENY) ||
 	       (flow->who.token_said == FLOW_CREDENTIAL_BAD && clients->jwt_invalid == IMAGE_UNKNOWN_DENY);
 }
+
+enum flow_wanted flow_who_wanted(const struct flow *flow, uint32_t limit)
+{
+	const struct image *image = flow->env->image;
+	const struct image_limit *of = read_limit(image, limit);
+	const struct image_key_part *parts = image_at(image, of->key.offset);
+	bool keys = image->clients.keys_from.count > 0, tokens = image->clients.jwt_algorithms != 0;
+
+	if (flow->who.key_said != FLOW_CREDENTIAL_NONE || flow->who.token_said != FLOW_CREDENTIAL_NONE ||
+	    flow->who.identified)
+		return FLOW_WANTED_NOTHING;
+	for (uint32_t i = 0; i < of->key.count; i++) {
+		if (keys && (parts[i].kind == IMAGE_KEY_API_KEY || parts[i].kind == IMAGE_KEY_USER))
+			return FLOW_WANTED_KEY;
+		if (tokens && (parts[i].kind == IMAGE_KEY_JWT || parts[i].kind == IMAGE_KEY_USER))
+			return FLOW_WANTED_TOKEN;
+	}
+	return FLOW_WANTED_NOTHING;
+}

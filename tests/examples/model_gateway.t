@@ -35,7 +35,7 @@ def left(key):
 
 
 # ---- who ----
-is_(site.post(CHAT, body=b"{}", headers=JSON, source="127.0.1.2").status, 403, "there are no guests")
+is_(site.post(CHAT, body=b"{}", headers=JSON, source="127.0.1.2").status, 401, "there are no guests")
 is_(site.post(CHAT, body=b"{}", headers={**JSON, "Authorization": "Bearer sk-invented"}, source="127.0.1.2").status, 401, "an invented key")
 
 # ---- questions a day ----

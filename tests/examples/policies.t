@@ -32,7 +32,7 @@ is_(status, 429, "not a fourth")
 w.close()
 is_(socket_of("bob")[1], 101, "another user's")
 w = Wire(site.port)
-is_(w.get("/live/chat", UPGRADE).status, 403, "nobody's are refused")
+is_(w.get("/live/chat", UPGRADE).status, 401, "nobody's are refused")
 w.close()
 opened[0][0].close()
 
