@@ -28,7 +28,9 @@ static void print_reason(const json_t *document)
 	else if (strcmp(kind, "ban") == 0)
 		printf("the operator had banned it\n");
 	else if (strcmp(kind, "unknown key") == 0)
-		printf("its API key or token was not a valid one\n");
+		printf("its API key was not a valid one: %s\n", get(document, "reason"));
+	else if (strcmp(kind, "token") == 0)
+		printf("its token was not believed: %s\n", get(document, "reason"));
 	else if (strcmp(kind, "plan") == 0)
 		printf("by limit %s its plan never may\n", named);
 	else if (strcmp(kind, "place") == 0)

@@ -8,7 +8,7 @@
 #include "cli/live.h"
 #include "flow/refusal.h"
 
-/* {id, at, kind, limit, counter, said_wait_s, generation: {is, in_force}, who: {name, known} or null, slot, now: counter_json or
+/* {id, at, kind, reason: of an unknown key or token, or null, limit, counter, said_wait_s, generation: {is, in_force}, who: {name, known} or null, slot, now: counter_json or
  * {remaining, limit, full_ns} or null, help: […]} */
 json_t *why_json(const struct live *live, const char *id, const struct refusal *refusal);
 void why_print(const json_t *document, const struct live *live);

@@ -23,6 +23,8 @@ static void find(const struct live *live, const struct refusal *refusal, struct 
 {
 	const struct image *image = live->image;
 	*out = (struct found){.limit = UINT32_MAX, .counter = UINT32_MAX};
+	if (refusal->status == FLOW_UNKNOWN) /* no limit refused it */
+		return;
 	out->there = refusal->slot && find_slot(live->table, refusal->slot, &out->slot);
 	for (uint32_t i = 0; i < image->counters.count; i++) {
 		const struct image_counter *counter = image_counter_at(image, i);
@@ -46,7 +48,7 @@ static const char *kind_of(const struct refusal *refusal)
 	case FLOW_BANNED:
 		return "ban";
 	case FLOW_UNKNOWN:
-		return "unknown key";
+		return refusal->stat < REFUSAL_TOKEN ? "unknown key" : "token";
 	case FLOW_NEVER:
 		return "plan";
 	default:
@@ -54,6 +56,19 @@ static const char *kind_of(const struct refusal *refusal)
 		       : refusal->what == IMAGE_NEW_KEYS ? "new keys"
 							 : "rate";
 	}
+}
+
+/* Of a key or token that was not a valid one: why. */
+static json_t *reason_json(const struct refusal *refusal)
+{
+	if (refusal->status != FLOW_UNKNOWN)
+		return json_null();
+	if (refusal->stat >= REFUSAL_TOKEN)
+		return out_own(
+			text_of(jwt_result_sentence((enum jwt_result)(refusal->stat - REFUSAL_TOKEN))));
+	return json_string(refusal->stat == RING_EXPIRED   ? "it has expired"
+			   : refusal->stat == RING_REVOKED ? "it was revoked"
+							   : "no key here has that secret");
 }
 
 /* What the counter says now, by its word alone; a log's and places in flight are more than a word. */
@@ -117,7 +132,11 @@ static json_t *help_json(const struct refusal *refusal, const char *limit, const
 			help(out, "weir unban WHOM");
 		break;
 	case FLOW_UNKNOWN:
-		help(out, "weir keys list: is the key there, and not expired or revoked?");
+		if (refusal->stat >= REFUSAL_TOKEN)
+			help(out, "another token; weir explain --header 'authorization: Bearer TOKEN' tells "
+				  "of one");
+		else
+			help(out, "weir keys list: is the key there, and not expired or revoked?");
 		break;
 	case FLOW_NEVER:
 		help(out, "another plan: weir plans; weir keys set NAME --plan PLAN");
@@ -152,15 +171,17 @@ json_t *why_json(const struct live *live, const char *id, const struct refusal *
 	if (found.limit != UINT32_MAX) {
 		struct text text = image_text(live->image, image_limit_at(live->image, found.limit)->name);
 		snprintf(limit = buffer, sizeof buffer, "%.*s", (int)text.size, text.data);
-	} else if (refusal->stat && *stats_name(live->table, refusal->stat)) {
+	} else if (refusal->status != FLOW_UNKNOWN && refusal->stat &&
+		   *stats_name(live->table, refusal->stat)) {
 		snprintf(limit = buffer, sizeof buffer, "%s", stats_name(live->table, refusal->stat));
 	}
 	if (limit)
 		name = out_own(text_of(limit));
 	snprintf(slot, sizeof slot, "%014llx", (unsigned long long)refusal->slot);
 	return json_pack(
-		"{s:s, s:I, s:s, s:o, s:o, s:o, s:{s:i, s:b, s:I}, s:o, s:o, s:o, s:o}", "id", id, "at",
-		(json_int_t)refusal->at, "kind", kind_of(refusal), "limit", name, "counter",
+		"{s:s, s:I, s:s, s:o, s:o, s:o, s:o, s:{s:i, s:b, s:I}, s:o, s:o, s:o, s:o}", "id", id, "at",
+		(json_int_t)refusal->at, "kind", kind_of(refusal), "reason", reason_json(refusal), "limit",
+		name, "counter",
 		found.counter != UINT32_MAX
 			? out_own(image_text(live->image, image_counter_at(live->image, found.counter)->name))
 			: json_null(),

@@ -189,6 +189,13 @@ void flow_refusal(struct flow *flow)
 		if (verdict->status == FLOW_REJECTED && verdict->wait_ns == ALGO_NEVER)
 			refusal.wait_s = REFUSAL_NEVER;
 	}
+	if (verdict->status == FLOW_UNKNOWN) {
+		bool key = flow->who.key_said == FLOW_CREDENTIAL_BAD &&
+			   image->clients.keys_unknown == IMAGE_UNKNOWN_DENY;
+
+		refusal.stat = key ? flow->who.key_found : (uint16_t)(REFUSAL_TOKEN + flow->who.token_result);
+		refusal.what = 0;
+	}
 	if (flow->refused_by != FLOW_NONE && !flow->hits[flow->refused_by].denied)
 		refusal.slot = REFUSAL_SLOT(top_slot(&flow->hits[flow->refused_by].key));
 	refusal_write(flow->env->table, &refusal, verdict->refusal);

@@ -19,11 +19,14 @@ struct refusal {
 	uint64_t
 		wait_s; /* what Retry-After said, at most 3 % off; 0: nothing; REFUSAL_NEVER: it never fits */
 	uint64_t slot;	/* REFUSAL_SLOT of the counter's key; 0: it has none (a list, a missing key) */
-	uint16_t stat;	/* statistics index of the limit; 0: none, or one without an entry of its own */
-	uint8_t status; /* enum flow_status */
-	uint8_t what;	/* enum image_what of the counter */
+	uint16_t
+		stat; /* statistics index of the limit; 0: none, or one without an entry of its own. Of FLOW_UNKNOWN: enum
+			 * ring_found of its key, or REFUSAL_TOKEN + enum jwt_result of its token */
+	uint8_t status;	    /* enum flow_status */
+	uint8_t what;	    /* enum image_what of the counter */
 	uint8_t generation; /* of the policy, its lower 8 bits */
 };
+#define REFUSAL_TOKEN 16u
 /* Of top_slot (table/top.h) what an id has room for: 32 bits of the tag, 24 of the place. */
 #define REFUSAL_SLOT(slot) ((slot)&UINT64_C(0xffffffffffffff))
 

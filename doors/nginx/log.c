@@ -7,6 +7,7 @@
  */
 #include "doors/nginx/gate.h"
 
+#include "identity/jwt.h"
 #include "table/ledger.h"
 
 
@@ -14,6 +15,10 @@ enum {
     NGX_HTTP_WEIR_REFUSED,
     NGX_HTTP_WEIR_SHADOW,
     NGX_HTTP_WEIR_DENIED,
+    NGX_HTTP_WEIR_BANNED,                      /* by the operator */
+    NGX_HTTP_WEIR_UNKNOWN_KEY,                 /* by enum ring_found */
+    NGX_HTTP_WEIR_UNKNOWN_TOKEN,               /* by enum jwt_result */
+    NGX_HTTP_WEIR_UNBELIEVED,                  /* the same, and it was as if there were none */
     NGX_HTTP_WEIR_KINDS
 };
 
@@ -34,13 +39,15 @@ typedef struct {
 
 static void ngx_http_weir_log_count(ngx_http_weir_main_conf_t *mcf,
     ngx_http_weir_visit_t *visit, ngx_uint_t kind, uint32_t limit);
+static ngx_uint_t ngx_http_weir_log_kind(const struct flow *flow);
+static const char *ngx_http_weir_log_subject(ngx_uint_t kind, ngx_uint_t stat);
 static u_char *ngx_http_weir_log_hostile(u_char *p, u_char *last,
     const void *data, size_t size);
 static ngx_uint_t ngx_http_weir_log_stat(const struct image *image,
     const struct image_limit *limit);
 static void ngx_http_weir_log_timer(ngx_event_t *ev);
 static void ngx_http_weir_log_write(ngx_http_weir_tally_t *tally,
-    ngx_uint_t kind);
+    ngx_uint_t kind, ngx_uint_t stat);
 
 
 /* by statistics entry of the limit */
@@ -70,9 +77,18 @@ ngx_http_weir_log_decision(ngx_http_weir_main_conf_t *mcf,
 
     ngx_http_weir_log_notices(visit, mcf->realm.log);
 
-    if (verdict->status == FLOW_UNLIMITED
-        || mcf->realm.log->log_level < mcf->log_level)
+    if (mcf->realm.log->log_level < mcf->log_level) {
+        return;
+    }
+
+    if (flow->who.token_said == FLOW_CREDENTIAL_BAD
+        && verdict->status != FLOW_UNKNOWN)
     {
+        ngx_http_weir_log_count(mcf, visit, NGX_HTTP_WEIR_UNBELIEVED,
+                                FLOW_NONE);
+    }
+
+    if (verdict->status == FLOW_UNLIMITED) {
         return;
     }
 
@@ -90,14 +106,32 @@ ngx_http_weir_log_decision(ngx_http_weir_main_conf_t *mcf,
         }
     }
 
-    if (verdict->action == FLOW_PASS) {
+    if (verdict->action == FLOW_PASS || verdict->action == FLOW_TELL) {
         return;
     }
 
-    ngx_http_weir_log_count(mcf, visit,
-                            verdict->limit_index == FLOW_NONE
-                            ? NGX_HTTP_WEIR_DENIED : NGX_HTTP_WEIR_REFUSED,
+    ngx_http_weir_log_count(mcf, visit, ngx_http_weir_log_kind(flow),
                             verdict->limit_index);
+}
+
+
+/* Who refused it. */
+
+static ngx_uint_t
+ngx_http_weir_log_kind(const struct flow *flow)
+{
+    if (flow->verdict.status == FLOW_UNKNOWN) {
+        return flow->who.key_said == FLOW_CREDENTIAL_BAD
+               && flow->env->image->clients.keys_unknown == IMAGE_UNKNOWN_DENY
+               ? NGX_HTTP_WEIR_UNKNOWN_KEY : NGX_HTTP_WEIR_UNKNOWN_TOKEN;
+    }
+
+    if (flow->verdict.limit_index != FLOW_NONE) {
+        return NGX_HTTP_WEIR_REFUSED;
+    }
+
+    return flow->verdict.status == FLOW_BANNED ? NGX_HTTP_WEIR_BANNED
+                                               : NGX_HTTP_WEIR_DENIED;
 }
 
 
@@ -172,7 +206,15 @@ ngx_http_weir_log_count(ngx_http_weir_main_conf_t *mcf,
     stat = 0;
     name = TEXT("");
 
-    if (kind != NGX_HTTP_WEIR_DENIED) {
+    if (kind == NGX_HTTP_WEIR_UNKNOWN_KEY) {
+        stat = visit->flow->who.key_found;
+
+    } else if (kind == NGX_HTTP_WEIR_UNKNOWN_TOKEN
+               || kind == NGX_HTTP_WEIR_UNBELIEVED)
+    {
+        stat = visit->flow->who.token_result;
+
+    } else if (kind == NGX_HTTP_WEIR_REFUSED || kind == NGX_HTTP_WEIR_SHADOW) {
         image = visit->world->env.image;
         refusing = image_limit_at(image, limit);
 
@@ -201,7 +243,7 @@ ngx_http_weir_log_count(ngx_http_weir_main_conf_t *mcf,
     ngx_memcpy(tally->refusal, visit->flow->verdict.refusal,
                sizeof(tally->refusal));
 
-    if (kind == NGX_HTTP_WEIR_SHADOW) {
+    if (kind == NGX_HTTP_WEIR_SHADOW || kind == NGX_HTTP_WEIR_UNBELIEVED) {
         tally->refusal[0] = '\0';               /* that of another limit, if any */
     }
 
@@ -273,7 +315,8 @@ ngx_http_weir_log_flush(void)
         tally = &ngx_http_weir_tallies[i / TABLE_STAT_COUNT]
                                       [i % TABLE_STAT_COUNT];
 
-        ngx_http_weir_log_write(tally, i / TABLE_STAT_COUNT);
+        ngx_http_weir_log_write(tally, i / TABLE_STAT_COUNT,
+                                i % TABLE_STAT_COUNT);
 
         ngx_http_weir_counting = tally->next;
         tally->count = 0;
@@ -281,11 +324,43 @@ ngx_http_weir_log_flush(void)
 }
 
 
-static void
-ngx_http_weir_log_write(ngx_http_weir_tally_t *tally, ngx_uint_t kind)
+/* What is no limit, as the beginning of a sentence. */
+
+static const char *
+ngx_http_weir_log_subject(ngx_uint_t kind, ngx_uint_t stat)
 {
-    u_char     *p, line[sizeof(tally->line) * 4];
-    ngx_str_t   name;
+    switch (kind) {
+
+    case NGX_HTTP_WEIR_DENIED:
+        return "the deny list";
+
+    case NGX_HTTP_WEIR_BANNED:
+        return "a ban by the operator";
+
+    case NGX_HTTP_WEIR_UNKNOWN_KEY:
+        return stat == RING_EXPIRED ? "an API key that has expired"
+               : stat == RING_REVOKED ? "an API key that was revoked"
+               : "an API key that is not known";
+
+    case NGX_HTTP_WEIR_UNKNOWN_TOKEN:
+        return "a token that is not believed";
+
+    case NGX_HTTP_WEIR_UNBELIEVED:
+        return "a token is not believed";
+
+    default:
+        return NULL;
+    }
+}
+
+
+static void
+ngx_http_weir_log_write(ngx_http_weir_tally_t *tally, ngx_uint_t kind,
+    ngx_uint_t stat)
+{
+    u_char      *p, line[sizeof(tally->line) * 4];
+    ngx_str_t    name;
+    const char  *subject, *reason;
 
     p = ngx_http_weir_log_hostile(line, line + sizeof(line), tally->line,
                                   tally->line_len);
@@ -293,18 +368,25 @@ ngx_http_weir_log_write(ngx_http_weir_tally_t *tally, ngx_uint_t kind)
     name.len = tally->name_len;
     name.data = tally->name;
 
+    subject = ngx_http_weir_log_subject(kind, stat);
+
+    reason = kind == NGX_HTTP_WEIR_UNKNOWN_TOKEN
+             || kind == NGX_HTTP_WEIR_UNBELIEVED
+             ? jwt_result_sentence((enum jwt_result) stat) : "";
+
     ngx_log_error(ngx_http_weir_log_conf->log_level,
                   ngx_http_weir_log_conf->realm.log, 0,
-                  "weir: %s%V%s %s %ui request%s in the last second, "
+                  "weir: %s%V%s%s%s%s %s %ui request%s in the last second, "
                   "last: client %*s \"%*s\"%s%s",
-                  kind == NGX_HTTP_WEIR_DENIED ? "the deny list"
+                  subject ? subject
                   : tally->mixed ? "limits without statistics of their own, "
                                    "the last \""
                   : "limit \"",
-                  &name, kind == NGX_HTTP_WEIR_DENIED ? ""
-                         : tally->mixed ? "\"," : "\"",
+                  &name, subject ? "" : tally->mixed ? "\"," : "\"",
+                  *reason ? " (" : "", reason, *reason ? ")" : "",
                   kind == NGX_HTTP_WEIR_SHADOW ? "would have refused"
-                                               : "refused",
+                  : kind == NGX_HTTP_WEIR_UNBELIEVED ? "in"
+                  : "refused",
                   tally->count, tally->count == 1 ? "" : "s",
                   tally->client_len, tally->client, (size_t) (p - line), line,
                   tally->refusal[0] ? ", refusal " : "", tally->refusal);

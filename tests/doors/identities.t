@@ -19,6 +19,9 @@ plans:
   pro: {like: free, hourly: 10/hour}
 limits:
   hourly: {match: /api/*, key: user | ip, rate: 4/hour}
+  keyed: {match: /keyed, key: api-key, missing: deny, rate: 100/hour}
+  claimed: {match: /claimed, key: jwt.sub, missing: deny, rate: 100/hour}
+  plain: {match: /plain, key: header.x-org, missing: deny, rate: 100/hour}
 """
 dir = folder()
 db, secret_file = f"{dir}/keys.db", f"{dir}/hs256"
@@ -115,6 +118,20 @@ bad = {"alg none": token("none", sub="jane"), "wrong key": token(key=b"x" * 50, 
 for i, (name, t) in enumerate(bad.items()):
     is_(asks(site, 4, headers=bearer(t), source=f"127.0.1.{i + 1}"), 3 * [200] + [429], f"{name}: not believed, its address counts")
 
+ok(wait_until(lambda: all(f"weir: a token is not believed ({why}) in " in site.errors() for why in
+   ("its algorithm is not one that the policy names", "its signature is wrong", "it has expired", "another issuer", "not a token"))), "the log says why, once a second and reason")
+ok(wait_until(lambda: "the deny list refused" in site.errors()), "... beside the deny list")
+ok("a token is not believed (verified)" not in site.errors(), "... and of what is believed nothing")
+
+# ---- without any ----
+a = site.get("/keyed", source="127.0.1.20")
+is_((a.status, a["www-authenticate"], json.loads(a.body)["message"]), (401, 'Bearer realm="api"', "This request needs an API key: send one."), "who needs a key is told to send one")
+a = site.get("/claimed", source="127.0.1.20", headers={"Accept": "text/plain"})
+is_((a.status, a.text), (401, "This request needs a token: send one.\n"), "... or a token")
+is_([site.get("/keyed", headers={"X-API-Key": acme}).status, site.get("/keyed", headers=bearer(token(sub="jane"))).status], [200, 403], "a token is no key, and no lack of credentials")
+a = site.get("/plain", source="127.0.1.20")
+is_((a.status, a["www-authenticate"]), (403, None), "what is no credential is not asked for so")
+
 # ---- headers that name a plan ----
 is_(asks(site, 4, headers={"X-Plan": "pro"}, source="127.0.0.20"), 3 * [200] + [429], "whoever is not trusted chooses no plan")
 is_(asks(site, 11, headers={"X-Plan": "pro", "X-Forwarded-For": "9.9.9.9"}, source="127.0.0.1"), 10 * [200] + [429], "a trusted peer does")
@@ -127,6 +144,23 @@ is_((a.status, a["www-authenticate"], json.loads(a.body)["error"]), (401, 'Beare
 is_(asks(site, 3, "invented", source="127.0.2.1"), [401, 401, 429], "... and guessing is limited like everything else")
 is_(site.get("/api/x", headers=bearer(token("none", sub="x")), source="127.0.2.2")["www-authenticate"], 'Bearer error="invalid_token"', "an invalid token")
 is_(asks(site, 1, headers={"Authorization": "Basic abc"}, source="127.0.2.3"), [200], "what is neither is no credential")
+
+
+def why(headers, path="/api/x"):
+    d = json.loads(weir("why", site.get(path, headers=headers, source="127.0.2.4")["Weir-Refusal"], "--json", "--table", site.table).stdout)
+    return d["kind"], d["reason"], d["limit"]
+
+
+is_([why({"X-API-Key": "invented"}), why({"X-API-Key": two})], [("unknown key", "no key here has that secret", None), ("unknown key", "it was revoked", None)], "weir why says what a key was")
+is_([why(bearer(bad[name]), "/claimed") for name in ("wrong key", "expired", "another issuer")],
+    [("token", "its signature is wrong", None), ("token", "it has expired", None), ("token", "another issuer", None)], "... and why a token was not believed")
+is_(site.get("/.weir/limits", source="127.0.2.6").status, 200, "who asks for his own limits is not refused")
+ok(wait_until(lambda: all(part in site.errors() for part in ("weir: an API key that is not known refused ", "weir: an API key that was revoked refused 1 request in the last second, last: client 127.0.2.4 ",
+   "weir: a token that is not believed (it has expired) refused 1 request "))), "so does the log, which blames no list")
+ok("the deny list" not in site.errors(), "... that had no part in it")
+weir("ban", "127.0.2.5", "--for", "1h", "--table", site.table)
+is_(asks(site, 1, source="127.0.2.5"), [403], "an operator's ban")
+ok(wait_until(lambda: "weir: a ban by the operator refused 1 request in the last second, last: client 127.0.2.5 " in site.errors()), "is called one")
 
 # ---- a database in trouble: traffic goes on with what was known ----
 other = add("other", "--plan", "pro")
