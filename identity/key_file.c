@@ -5,9 +5,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <openssl/crypto.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static bool same_time(struct timespec a, struct timespec b)
@@ -38,16 +40,47 @@ static bool refuse(char *why, size_t size, const char *reason)
 	return false;
 }
 
+/* The owner of the folder that the file really lies in; who cannot be found out is nobody. */
+static uid_t folder_owner(const char *path)
+{
+	char real[PATH_MAX], *slash;
+	struct stat folder;
+
+	if (!realpath(path, real) || !(slash = strrchr(real, '/')))
+		return (uid_t)-1;
+	slash[slash == real] = '\0';
+	return stat(real, &folder) == 0 ? folder.st_uid : (uid_t)-1;
+}
+
+static bool trusted(const struct key_file *file, char *why, size_t size)
+{
+	uid_t owner = file->seen.st_uid;
+
+	if (!S_ISREG(file->seen.st_mode))
+		return refuse(why, size, "it is not a file");
+	if (file->seen.st_mode & S_IWOTH)
+		return refuse(why, size, "everybody may write it (chmod o-w)");
+	if (file->seen.st_mode & S_IWGRP)
+		return refuse(why, size, "its group may write it (chmod g-w)");
+	if (owner != 0 && owner != geteuid() && owner != folder_owner(file->path)) {
+		if (size)
+			snprintf(why, size,
+				 "it belongs to uid %u, who is neither root, nor uid %u, nor the folder's "
+				 "owner",
+				 (unsigned)owner, (unsigned)geteuid());
+		return false;
+	}
+	return true;
+}
+
 static bool read_all(const struct key_file *file, int fd, struct text *bytes, char *why, size_t size)
 {
 	size_t room = (size_t)file->seen.st_size + 1; /* one more, to see that it ends */
 	char *to;
 	ssize_t got;
 
-	if (!S_ISREG(file->seen.st_mode))
-		return refuse(why, size, "it is not a file");
-	if (file->seen.st_mode & S_IWOTH)
-		return refuse(why, size, "everybody may write it (chmod o-w)");
+	if (!trusted(file, why, size))
+		return false;
 	if ((size_t)file->seen.st_size > file->max)
 		return refuse(why, size, "it is too large");
 	to = malloc(room);

@@ -18,7 +18,9 @@ struct key_file {
 /* Is it another than at the last reading? One stat. */
 bool key_file_changed(const struct key_file *file);
 /* The whole of it; *bytes is the caller's: key_file_free. False: `why` (a sentence without the file's name). Whoever could write it
- * could make keys, so one that others may write is not read. file->seen is how it was before the first byte was read. */
+ * could make keys, so it must be a regular file of root's, of our own user's or of its folder's owner's, which neither its group nor others may
+ * write. Symbolic links are followed (so are files given to containers, and swapped); what counts is the file at their end, and its folder.
+ * file->seen is how it was before the first byte was read. */
 bool key_file_read(struct key_file *file, struct text *bytes, char *why, size_t size);
 void key_file_free(struct text *bytes); /* wiped */
 /* May others than its owner and group read it? */

@@ -59,6 +59,9 @@ static void test_set(void)
 	maker_write(set_path, second, 0666, true);
 	says(jwt, 30, set_path, "everybody may write it (chmod o-w); the keys read before stay",
 	     "open to all");
+	chmod(set_path, 0664);
+	says(jwt, 33, set_path, "its group may write it (chmod g-w); the keys read before stay",
+	     "open to its group");
 	chmod(set_path, 0644);
 	says(jwt, 40, set_path, "1 key", "its mode was mended");
 	is_u64(maker_verify(jwt, token, 0), JWT_NO_KEY, "the key that is gone is not believed any more");
@@ -111,6 +114,61 @@ static void test_secrets(void)
 	free(token), free(set);
 }
 
+/* As files are given to containers: a link to a link, of which the inner one is swapped. The file at the end is what counts. */
+static void test_links(void)
+{
+	struct jwt_rules rules = {.algorithms = IMAGE_JWT_RS256, .jwks_file = set_path};
+	char *one = set_of(&rsa, NULL), *both = set_of(&rsa, &ed), old[96], new[96], data[96], next[96];
+	struct jwt *jwt;
+
+	snprintf(old, sizeof old, "%s/1", folder);
+	snprintf(new, sizeof new, "%s/2", folder);
+	snprintf(data, sizeof data, "%s/data", folder);
+	snprintf(next, sizeof next, "%s/next", folder);
+	maker_write(old, one, 0644, false);
+	maker_write(new, both, 0644, false);
+	maker_must(symlink("1", data) == 0 && symlink("data", set_path) == 0);
+	jwt = jwt_new(&rules);
+	says(jwt, 1, set_path, "1 key", "a link to a link to a file");
+	maker_must(symlink("2", next) == 0 && rename(next, data) == 0);
+	says(jwt, 10, set_path, "2 keys", "swapped");
+	chmod(new, 0666);
+	says(jwt, 20, set_path, "everybody may write it (chmod o-w); the keys read before stay",
+	     "a link is no way around the look at the file");
+	jwt_free(&jwt);
+	unlink(set_path), unlink(data), unlink(old), unlink(new);
+	free(one), free(both);
+}
+
+/* Of somebody else's file only in his own folder: who may put it there owns what we were told to read. */
+static void test_owner(void)
+{
+	struct jwt_rules rules = {.algorithms = IMAGE_JWT_RS256, .jwks_file = set_path};
+	char *one = set_of(&rsa, NULL);
+	struct jwt *jwt;
+
+	if (geteuid() != 0) {
+		ok(true, "# SKIP only root can give files away");
+		free(one);
+		return;
+	}
+	maker_write(set_path, one, 0644, false);
+	maker_must(chown(set_path, 12345, 12345) == 0);
+	jwt = jwt_new(&rules);
+	says(jwt, 1, set_path,
+	     "it belongs to uid 12345, who is neither root, nor uid 0, nor the folder's owner; tokens that "
+	     "need it are not believed",
+	     "a stranger's file");
+	maker_must(chown(folder, 12345, 12345) == 0);
+	maker_must(chown(set_path, 12345, 12346) == 0); /* a change, to be looked at again */
+	says(jwt, 10, set_path, "1 key", "of the folder's owner");
+	maker_must(chown(folder, 0, 0) == 0 && chown(set_path, 0, 0) == 0);
+	says(jwt, 20, set_path, "1 key", "root's");
+	jwt_free(&jwt);
+	unlink(set_path);
+	free(one);
+}
+
 int main(void)
 {
 	struct jwt *none = NULL;
@@ -122,6 +180,8 @@ int main(void)
 	snprintf(secret_path, sizeof secret_path, "%s/secret", folder);
 	test_set();
 	test_secrets();
+	test_links();
+	test_owner();
 	ok(rmdir(folder) == 0, "nothing is left");
 	return done_testing();
 }
