@@ -19,11 +19,17 @@ static const char *string_of(const struct image *image, struct image_text text, 
 	return out;
 }
 
+/* The new one first: one that cannot be opened after all takes nobody his key. */
 static void open_ring(struct people *people, uint64_t now)
 {
+	struct ring *ring;
+
 	people->retry_at = now + SECOND;
 	people->trouble[0] = 0;
-	ring_open(people->database, &people->ring, people->trouble, sizeof people->trouble);
+	if (ring_open(people->database, &ring, people->trouble, sizeof people->trouble) != WEIR_OK)
+		return;
+	ring_close(&people->ring);
+	people->ring = ring;
 }
 
 bool people_open(struct people *people, const struct image *image)
@@ -70,14 +76,15 @@ bool people_refresh(struct people *people, uint64_t now, char *why, size_t size)
 	    (people->ring ? !ring_replaced(people->ring, now) : now < people->retry_at))
 		return false;
 	memcpy(before, people->trouble, sizeof before);
-	ring_close(&people->ring);
 	open_ring(people, now);
 	if (strcmp(before, people->trouble) == 0)
 		return false;
-	if (people->ring)
+	if (people->trouble[0])
+		snprintf(why, size, "%s: %s",
+			 people->ring ? "the API keys known before stay" : "API keys are unknown",
+			 people->trouble);
+	else
 		snprintf(why, size, "%s: %llu API keys", people->database,
 			 (unsigned long long)ring_count(people->ring));
-	else
-		snprintf(why, size, "API keys are unknown: %s", people->trouble);
 	return true;
 }
