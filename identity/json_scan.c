@@ -30,36 +30,9 @@ enum state {
 
 static const char *const LITERALS[] = {"true", "false", "null"};
 
-/* The nth name of the path; *last: none follows. */
-static struct text segment(struct text path, unsigned n, bool *last)
-{
-	for (;;) {
-		const char *dot = memchr(path.data, '.', path.size);
-		size_t size = dot ? (size_t)(dot - path.data) : path.size;
-		if (n-- == 0 || !dot) {
-			*last = !dot;
-			return (struct text){path.data, size};
-		}
-		path.data += size + 1;
-		path.size -= size + 1;
-		if (!path.size) {
-			*last = true;
-			return path;
-		}
-	}
-}
-
 static struct json_path *path_of(struct json_scan *scan, unsigned i)
 {
 	return scan->paths ? &scan->paths[i] : &scan->one;
-}
-
-/* So many open containers lead along it from now on. */
-static void follow(struct json_path *path, unsigned depth)
-{
-	path->follow = (uint16_t)depth;
-	if (depth)
-		path->wanted = segment(path->path, depth - 1u, &path->last);
 }
 
 /* Bits of the paths at whose end, or on whose way, the document itself is. */
@@ -67,7 +40,7 @@ static void begin(struct json_scan *scan)
 {
 	for (unsigned i = 0; i < scan->count; i++) {
 		struct json_path *path = path_of(scan, i);
-		*path = (struct json_path){.path = path->path};
+		json_path_begin(path);
 		if (path->path.size)
 			scan->on |= (uint8_t)(1u << i);
 		else
@@ -208,7 +181,7 @@ static void left(struct json_scan *scan, const struct json_sink *sink)
 			elements = path->elements;
 		}
 		if (path->follow == scan->depth)
-			follow(path, scan->depth - 1u);
+			json_path_follow(path, scan->depth - 1u);
 		scan->top = path->follow > scan->top ? path->follow : scan->top;
 		scan->top = path->counts > scan->top ? path->counts : scan->top;
 	}
@@ -243,7 +216,7 @@ static void value_begins(struct json_scan *scan, char c, const struct json_sink 
 		open(scan, false);
 		for (unsigned i = 0; on; i++, on >>= 1)
 			if (on & 1) {
-				follow(path_of(scan, i), scan->depth);
+				json_path_follow(path_of(scan, i), scan->depth);
 				scan->top = scan->depth;
 			}
 		return;

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "policy/text.h"
+#include "identity/json_path.h"
 
 #define JSON_DEPTH_MAX 512u /* deeper is an error; PHP's default, too */
 #define JSON_NAME_MAX  128u /* bytes of a name on the path; a longer one is not on it */
@@ -34,15 +34,6 @@ struct json_sink {
 	/* The value is complete (an object: begins). `elements`: of an array. `at`: one bit for each path that it stands at. */
 	void (*end)(void *to, unsigned at, enum json_kind kind, uint32_t elements);
 	void *to;
-};
-
-struct json_path {
-	struct text path;   /* names joined by dots; "": the document itself */
-	struct text wanted; /* the name that is next on it */
-	uint32_t elements;  /* of the array at the path, so far */
-	uint16_t follow;    /* so many of the open containers lead along it */
-	uint16_t counts;    /* depth of the array at the path; 0: not in it */
-	bool last;	    /* no name follows the wanted one */
 };
 
 struct json_scan {
