@@ -15,6 +15,7 @@ limits:
   closed: {match: /closed, rate: 0/s}
   behind: {match: /closed, key: body.username, missing: skip, rate: 1/hour}
   batch: {match: /batch, key: header.x-k, missing: deny, rate: 10/hour, cost: body.items.count}
+  tries: {match: /tries, rate: 2 distinct body.username/hour}
   units: {match: /units, key: header.x-k, missing: deny, rate: 10/hour, cost: body.n}
   graph: {match: /graph, key: header.x-k, missing: deny, rate: 10/hour, cost: body.count}
   turn: {match: /turn, key: body.username, missing: deny, rate: 2/s, algorithm: leaky-bucket, queue: 5}
@@ -72,6 +73,10 @@ for what, got in [
     ("one that says it is", lambda: login("username=x1", FORM, **{"Content-Encoding": "br"})),
     ("identity, and then something else", lambda: raw("Content-Encoding: identity\r\nContent-Encoding: gzip")),
     ("two types", lambda: raw("Content-Type: multipart/form-data; boundary=B")),
+    ("a form that is JSON too", lambda: login('{"username":"x1","z":"&username=x2&q="}')),
+    ("a second boundary", lambda: login(multipart("username", "x1", "A") + multipart("username", "x2"), "multipart/form-data; boundary=A; boundary*=us-ascii''B")),
+    ("another charset", lambda: login("username=x1", FORM + "; charset=utf-7")),
+    ("an escape that only some know", lambda: login("username=%u0078")),
     ("a field behind the first 16 KB", lambda: login("a=" + "x" * 16384 + "&username=x1")),
 ]:
     is_(got(), 403, f"missing: {what}")
@@ -172,6 +177,12 @@ is_([left("/batch", '{"items":[1,2,3,4]}'), left("/batch", '{"items":[1,{"items"
 is_([left("/graph", '[{"query":"a"},{"query":"b"},{"query":"c"}]'), left("/graph", '{"query":"a"}')], ["7", "6"], "an array as the body")
 is_([left("/units", '{"n":2.5}'), left("/units", "n=3", FORM), left("/units", '{"n":1,"n":3}'), left("/units", '{"n":1}'), left("/units", "{}")],
     ["7", "4", "1", "0", 429], "a number: rounded up, in any kind of body, the largest")
+big = json.dumps({"pad": "x" * 16384, "items": [1] * 7})
+is_([site.post("/batch", body=b, headers={"Content-Type": "application/json", "X-K": f"big{i}", **h})["X-RateLimit-Remaining"] for i, (b, h) in enumerate([
+    (big.encode(), {}), (gzip.compress(big.encode()), {"Content-Encoding": "gzip"}), (b'{"items":7}', {}), (b'{"pad":1}', {})])], ["0", "0", "0", "9"],
+    "what may cost anything costs all that there is; what says nothing, one")
+is_([login(b, path="/tries") for b in ("username=a", "username=a", "username=x&username=b1", "username=x&username=b2", "username=a", "other=1")],
+    [200, 200, 200, 429, 200, 200], "different values: what cannot be told is one more")
 site.check_no_alerts()
 site.stop()
 done()
