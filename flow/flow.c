@@ -53,9 +53,7 @@ static bool settled(struct flow *flow)
 		return true;
 	flow_match(flow);
 	flow->tells = !flow->deny && own_limits_asked(flow);
-	if (flow->tells)
-		flow->hit_count = 0;
-	return flow->deny || flow->tells;
+	return flow->deny;
 }
 
 enum flow_step flow_run(struct flow *flow)
@@ -71,7 +69,7 @@ enum flow_step flow_run(struct flow *flow)
 			flow->next = FLOW_AT_VERDICT;
 			return flow_run(flow);
 		}
-		if (flow_needs_body(flow)) {
+		if (!flow->tells && flow_needs_body(flow)) {
 			flow->next = FLOW_AT_BODY;
 			return FLOW_BODY;
 		}
@@ -83,7 +81,7 @@ enum flow_step flow_run(struct flow *flow)
 		/* fall through */
 	case FLOW_AT_QUEUE:
 	case FLOW_AT_DECIDE:
-		if (flow_decide(flow) == FLOW_WAIT) {
+		if ((flow->tells ? own_limits_decide(flow) : flow_decide(flow)) == FLOW_WAIT) {
 			flow->next = FLOW_AT_QUEUE;
 			return FLOW_WAIT;
 		}

@@ -379,6 +379,9 @@ uint32_t flow_hit_waiting(const struct flow *flow, const struct flow_hit *hit);
 /* Describe a hit's counter after the verdict: what is left, waits (limits and units of the numbers that were
  * applied). */
 void flow_hit_report(const struct flow *flow, const struct flow_hit *hit, struct algo_report *out);
+/* Seconds until nothing is remembered, for reading, rounded up; 0: nothing is, or no time tells. (Retry-After is not for reading: it is
+ * exact.) */
+uint64_t flow_reset_s(const struct algo_numbers *numbers, const struct algo_report *report);
 /* The key of one counter, whether or not its limit matched: sets hit->key and what became of a missing part.
  * Needs limit, counter and clause of the hit, and the stations before. */
 void flow_key_hit(struct flow *flow, struct flow_hit *hit);

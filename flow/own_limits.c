@@ -3,8 +3,12 @@
  * own_limits: what a client reads about itself, for free.
  *
  * Every limit is met as if the request were for what it matches, and looked at; nothing is charged. Left out are those that no
- * request to this path says anything about: whose key is a route or a field of a body, or is not there; those that speak for everyone;
- * and what only the operator is to know: shadow limits, candidates.
+ * request to this path says anything about: whose key is a route or a field of a body, or is not there; those whose key anybody can
+ * say, since it may be somebody else's (a header, a cookie); those that speak for everyone; and what only the operator is to know:
+ * shadow limits, candidates.
+ *
+ * The limits that are met by this path itself hold here as anywhere: who has nothing left of one is refused. They are not charged
+ * either, but by those who come with a key or token that is none: else keys could be guessed here, unlimited.
  */
 #include "flow/own_limits.h"
 
@@ -14,6 +18,7 @@
 
 #define SECOND UINT64_C(1000000000)
 #define END    TEXT("]}\n")
+#define MOST   256u /* limits, the first of the policy: what is free must be cheap */
 
 bool own_limits_asked(const struct flow *flow)
 {
@@ -24,14 +29,61 @@ bool own_limits_asked(const struct flow *flow)
 	       (text_equal(method, TEXT("GET")) || text_equal(method, TEXT("HEAD")));
 }
 
+static bool guesses(const struct flow *flow)
+{
+	return flow->who.key_said == FLOW_CREDENTIAL_BAD || flow->who.token_said == FLOW_CREDENTIAL_BAD;
+}
+
+static enum flow_step charge(struct flow *flow)
+{
+	enum flow_step step = flow_decide(flow);
+
+	if (flow_who_refused(flow)) /* 401, which settles what is reserved */
+		return step;
+	for (size_t i = 0; step == FLOW_DONE && i < flow->hit_count; i++)
+		if (flow->hits[i].held)
+			take_back(flow, &flow->hits[i]);
+	return step;
+}
+
+enum flow_step own_limits_decide(struct flow *flow)
+{
+	bool pass = true;
+
+	if (guesses(flow))
+		return charge(flow);
+	for (size_t i = 0; i < flow->hit_count; i++) {
+		struct flow_hit *hit = &flow->hits[i];
+
+		if (!read_enforced(hit))
+			continue;
+		hit->allowed = !hit->denied && !hit->never && take_would_pass(flow, hit);
+		pass = pass && hit->allowed;
+	}
+	if (pass)
+		flow->hit_count = 0;
+	return FLOW_DONE;
+}
+
+/* Is it the client's own, and nobody else's? */
 static bool told(const struct image *image, const struct image_limit *limit)
 {
 	const struct image_key_part *parts = image_at(image, limit->key.offset);
 
 	for (uint32_t i = 0; i < limit->key.count; i++)
-		if (parts[i].kind == IMAGE_KEY_ROUTE || parts[i].kind == IMAGE_KEY_PATH ||
-		    parts[i].kind == IMAGE_KEY_METHOD || parts[i].kind == IMAGE_KEY_BODY)
+		switch ((enum image_key_kind)parts[i].kind) {
+		case IMAGE_KEY_ROUTE:
+		case IMAGE_KEY_PATH:
+		case IMAGE_KEY_METHOD:
+		case IMAGE_KEY_BODY:
+		case IMAGE_KEY_HEADER:
+		case IMAGE_KEY_COOKIE:
+		case IMAGE_KEY_QUERY:
+		case IMAGE_KEY_VAR:
 			return false;
+		default:
+			break;
+		}
 	return limit->mode == IMAGE_ENFORCE && limit->candidate == 0 && !limit->shared;
 }
 
@@ -46,18 +98,6 @@ static void field(struct writer *writer, struct text name, uint64_t number)
 static uint64_t seconds(uint64_t ns)
 {
 	return ns / SECOND + (ns % SECOND != 0);
-}
-
-/* Until nothing is remembered. The end of a window is kept in ticks, a little late: not to be told a second later. */
-static uint64_t reset_s(const struct algo_numbers *numbers, const struct algo_report *report)
-{
-	uint64_t ns = report->full_ns == ALGO_NEVER ? 0 : report->full_ns, tick = 0;
-
-	if (numbers->kind == ALGO_FIXED_WINDOW)
-		tick = (UINT64_C(1) << numbers->shift) - 1;
-	else if (numbers->kind == ALGO_SLIDING_LOG && ns > numbers->scale)
-		tick = ns - numbers->scale;
-	return seconds(ns > tick ? ns - tick : ns);
 }
 
 static void entry(struct flow *flow, struct flow_hit *hit, bool *first, struct writer *writer)
@@ -84,7 +124,7 @@ static void entry(struct flow *flow, struct flow_hit *hit, bool *first, struct w
 	field(writer, TEXT("limit"), report.limit);
 	field(writer, TEXT("used"), used);
 	field(writer, TEXT("remaining"), report.remaining);
-	field(writer, TEXT("reset"), reset_s(&hit->look.numbers, &report));
+	field(writer, TEXT("reset"), flow_reset_s(&hit->look.numbers, &report));
 	field(writer, TEXT("window"), seconds(counter->window_ns));
 	writer_text(writer, TEXT("}"));
 	*first = *first && writer->full;
@@ -96,6 +136,7 @@ size_t flow_own_limits(struct flow *flow, char *out, size_t size)
 	const struct image_plan *plans = image_at(image, image->plans.offset);
 	struct writer writer = {out, 0, size > END.size ? size - END.size : 0, false};
 	bool first = true;
+	unsigned count = 0;
 
 	writer_text(&writer, TEXT("{\"plan\":"));
 	if (flow->who.plan < image->plans.count)
@@ -105,9 +146,10 @@ size_t flow_own_limits(struct flow *flow, char *out, size_t size)
 	writer_text(&writer, TEXT(",\"limits\":["));
 	if (writer.full)
 		return 0;
-	for (uint32_t i = 0; i < image->limits.count && !writer.full; i++) {
+	for (uint32_t i = 0; i < image->limits.count && count < MOST && !writer.full; i++) {
 		if (!told(image, read_limit(image, i)))
 			continue;
+		count++;
 		flow->hit_count = 0;
 		flow_meet(flow, i, UINT32_MAX);
 		flow_key(flow, false);

@@ -35,17 +35,20 @@ static bool tighter(const struct algo_report *a, const struct algo_report *b)
 	return (uint64_t)a->remaining * b->limit < (uint64_t)b->remaining * a->limit;
 }
 
-/* Seconds until nothing is remembered, for reading. A window's end is stored in ticks, rounded up: one that
- * has just begun would be told a second too long. (Retry-After is not for reading: it is exact.) */
-static uint64_t full_s(const struct algo_numbers *numbers, const struct algo_report *report)
+/* A window's end is stored in ticks, rounded up: without that the true one would often be told a second too late. */
+uint64_t flow_reset_s(const struct algo_numbers *numbers, const struct algo_report *report)
 {
-	bool ticks = (numbers->kind == ALGO_FIXED_WINDOW && numbers->align == ALGO_FIRST_REQUEST) ||
-		     numbers->kind == ALGO_SLIDING_LOG;
-	uint64_t ns = report->full_ns;
+	uint64_t ns = report->full_ns, tick;
 
-	if (ticks && ns > algo_window_ns(numbers))
-		ns = algo_window_ns(numbers);
-	return ns == ALGO_NEVER ? 0 : ceil_div(ns, SECOND);
+	if (ns == ALGO_NEVER)
+		return 0;
+	if (numbers->kind == ALGO_SLIDING_LOG && ns > numbers->scale)
+		ns = numbers->scale;
+	if (numbers->kind == ALGO_FIXED_WINDOW) {
+		tick = (UINT64_C(1) << numbers->shift) - 1;
+		ns = ns > tick ? ns - tick : ns;
+	}
+	return ceil_div(ns, SECOND);
 }
 
 /* Seconds within which the client can use no more than `remaining` (RateLimit's t). A bucket gives the tokens
@@ -59,7 +62,7 @@ static uint64_t effective_s(const struct algo_numbers *numbers, const struct alg
 	if (numbers->kind == ALGO_CONCURRENT)
 		return 0;
 	if (numbers->kind == ALGO_FIXED_WINDOW)
-		seconds = report->full_ns ? full_s(numbers, report) : ceil_div(window_ns, SECOND);
+		seconds = report->full_ns ? flow_reset_s(numbers, report) : ceil_div(window_ns, SECOND);
 	else if (__builtin_mul_overflow(window_ns, (uint64_t)report->remaining, &ns))
 		seconds = (uint64_t)(((unsigned __int128)window_ns * report->remaining + whole - 1) / whole);
 	else
@@ -76,7 +79,7 @@ static void bind_to(struct flow *flow, const struct flow_hit *hit, const struct 
 	verdict->limit = report->limit;
 	verdict->remaining = report->remaining;
 	verdict->wait_ns = report->wait_ns;
-	verdict->reset_s = full_s(&hit->look.numbers, report);
+	verdict->reset_s = flow_reset_s(&hit->look.numbers, report);
 	flow->key_digest = hit->denied ? 0 : flow_key_digest(flow, hit);
 }
 
@@ -301,6 +304,12 @@ static void unknown(struct flow *flow)
 	verdict->wait_ms = 0;
 }
 
+static void tell(struct flow_verdict *verdict)
+{
+	verdict->action = FLOW_TELL;
+	verdict->status = FLOW_OWN_LIMITS;
+}
+
 void flow_make_verdict(struct flow *flow)
 {
 	struct flow_verdict *verdict = &flow->verdict;
@@ -316,11 +325,11 @@ void flow_make_verdict(struct flow *flow)
 		verdict->status = FLOW_DENIED;
 		verdict->http_status = flow->env->image->deny_status;
 		verdict->exception = flow->deny;
-	} else if (flow->tells) {
-		verdict->action = FLOW_TELL;
-		verdict->status = FLOW_OWN_LIMITS;
 	} else if (!refuse(flow)) {
-		pass(flow);
+		if (flow->tells)
+			tell(verdict);
+		else
+			pass(flow);
 		if (flow_who_refused(flow))
 			unknown(flow);
 	} else if (verdict->status == FLOW_MISSING && flow_who_refused(flow)) {
