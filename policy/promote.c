@@ -99,6 +99,57 @@ static size_t pair_end(const struct pair *pair)
 	return pair->value.to > pair->key.to ? pair->value.to : pair->key.to;
 }
 
+/* Where the comma stands, before any comment or the end of the line; `to`: nowhere. */
+static size_t comma_in(struct text source, size_t from, size_t to)
+{
+	while (from < to && source.data[from] != ',' && source.data[from] != '#' && source.data[from] != '\n')
+		from++;
+	return from < to && source.data[from] == ',' ? from : to;
+}
+
+static bool breaks(struct text source, size_t from, size_t to)
+{
+	return memchr(source.data + from, '\n', to - from) != NULL;
+}
+
+/* A pair in braces that others follow: with its comma. A comment behind it, and the end of its line, stay. */
+static void cut_before(struct promotion *p, const struct pair *pair, size_t next)
+{
+	struct text source = p->source;
+	size_t from = pair->key.from, comma = comma_in(source, pair_end(pair), next), to = comma + 1, first;
+
+	while (to < next && (source.data[to] == ' ' || source.data[to] == '\t'))
+		to++;
+	first = line_start(source, from);
+	while (first < from && (source.data[first] == ' ' || source.data[first] == '\t'))
+		first++;
+	/* alone on its line, which goes with it; or nothing to keep */
+	if (comma == next || !breaks(source, comma, next) ||
+	    (first == from && (source.data[to] == '\n' || source.data[to] == '\r'))) {
+		cut(p, from, next, (struct text){"", 0});
+		return;
+	}
+	while (first < from && (source.data[from - 1] == ' ' || source.data[from - 1] == '\t'))
+		from--;
+	if (source.data[to] == '#' && from > 0 && source.data[from - 1] != ' ' &&
+	    source.data[from - 1] != '\t')
+		to = comma + 1; /* a comment has a blank before it */
+	cut(p, from, to, (struct text){"", 0});
+}
+
+/* The last pair of several: with the comma before it. A comment between the two stays. */
+static void cut_behind(struct promotion *p, size_t before, const struct pair *pair)
+{
+	size_t from = pair->key.from, comma = comma_in(p->source, before, from);
+
+	if (comma == from || !memchr(p->source.data + comma, '#', from - comma)) {
+		cut(p, before, pair_end(pair), (struct text){"", 0});
+		return;
+	}
+	cut(p, comma, comma + 1, (struct text){"", 0});
+	cut(p, from, pair_end(pair), (struct text){"", 0});
+}
+
 /* Takes one pair out of its map. */
 static void remove_pair(struct promotion *p, const struct node *map, const struct pair *pair)
 {
@@ -108,9 +159,9 @@ static void remove_pair(struct promotion *p, const struct node *map, const struc
 		cut(p, line_start(p->source, pair->key.from), line_end(p->source, pair_end(pair)),
 		    (struct text){"", 0});
 	} else if (index + 1 < map->count) {
-		cut(p, pair->key.from, map->pairs[index + 1].key.from, (struct text){"", 0});
+		cut_before(p, pair, map->pairs[index + 1].key.from);
 	} else if (index > 0) {
-		cut(p, pair_end(&map->pairs[index - 1]), pair_end(pair), (struct text){"", 0});
+		cut_behind(p, pair_end(&map->pairs[index - 1]), pair);
 	} else {
 		cut(p, pair->key.from, pair_end(pair), (struct text){"", 0});
 	}

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "policy/publish.h"
+#include "policy/report_manner.h"
 #include "policy/spoken.h"
 
 struct place { /* of a counter in its image */
@@ -336,6 +337,20 @@ static void tell_plans(struct teller *t, const struct side *old, const struct im
 	}
 }
 
+/* What is done with who is over it: no counter changes. */
+static void tell_manner(struct teller *t, const struct side *old, const struct image *image,
+			const struct image_limit *limit)
+{
+	struct text name = image_text(image, limit->name);
+	const struct image_limit *before = find_limit(old, name);
+	char *from = before ? report_manner(old->image, before) : NULL, *to = report_manner(image, limit);
+
+	if (from && to && strcmp(from, to) != 0)
+		tell(t, false, "%s '%.*s': %s -> %s", t->noun, SHOW(name), from, to);
+	free(from);
+	free(to);
+}
+
 static void tell_dropped(struct teller *t, const struct side *old, const struct side *fresh)
 {
 	for (uint32_t i = 0; i < old->image->limits.count; i++) {
@@ -364,6 +379,8 @@ static void tell_all(struct teller *t, const struct side *before, const struct s
 		tell_fresh(t, before, after->image, image_limit_at(after->image, i));
 	for (uint32_t i = 0; before->image && i < after->image->limits.count; i++)
 		tell_plans(t, before, after->image, image_limit_at(after->image, i));
+	for (uint32_t i = 0; before->image && !t->anew && i < after->image->limits.count; i++)
+		tell_manner(t, before, after->image, image_limit_at(after->image, i));
 	if (before->image)
 		tell_dropped(t, before, after);
 }

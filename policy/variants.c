@@ -125,6 +125,13 @@ void variants_spare(struct load *load, const struct model_limit *base, struct mo
 		out->variants[i] = (struct model_variant){.mark = base->variants[i].mark,
 							  .plan = base->variants[i].plan,
 							  .how = IMAGE_VARIANT_UNLIMITED};
+	if (load->plan_count > 0 && base->variant_count == load->plan_count)
+		diag_warning(
+			load, out->mark,
+			"every plan has numbers of its own for '%.*s', and a candidate stands beside those "
+			"of the limit: it judges only who has no plan; to try a plan's number, try the "
+			"plan on some of its keys (weir keys set NAME --plan)",
+			SHOW(base->name));
 	out->variant_count = base->variant_count;
 	out->plan_in_key = base->plan_in_key;
 }

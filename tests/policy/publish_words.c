@@ -48,6 +48,31 @@ static const struct {
 	 1, 0, 0},
 	{"e: {match: POST /e, rate: 10/day, align: calendar Europe/Berlin, on_full: allow}",
 	 "no counter is affected", 0, 0, 0},
+	/* what is done with who is over it */
+	{"e: {match: POST /e, rate: 10/day, align: calendar Europe/Berlin, mode: shadow}",
+	 "limit 'e': in force -> in a shadow", 0, 0, 0},
+	{"e: {match: POST /e, rate: 10/day, align: calendar Europe/Berlin, mode: enforce 10%}",
+	 "limit 'e': in a shadow -> in force; enforced for 10% of its keys, a shadow for the others", 0, 0,
+	 0},
+	{"e: {match: POST /e, rate: 10/day, align: calendar Europe/Berlin, instead: close}",
+	 "limit 'e': in force; enforced for 10% of its keys, a shadow for the others -> in force; who is "
+	 "over "
+	 "it gets no answer",
+	 0, 0, 0},
+	{"e: {match: POST /e, rate: 10/day, align: calendar Europe/Berlin, then: {ban: 15min, after: 20 "
+	 "refusals in 5min}}",
+	 "limit 'e': in force; who is over it gets no answer -> in force; after 20 refusals within 5 minutes "
+	 "banned for 15 minutes",
+	 0, 0, 0},
+	{"e: {match: POST /e, rate: 10/day, align: calendar Europe/Berlin, candidate: 5/day}",
+	 "limit 'e/candidate' is new\nlimit 'e': in force; after 20 refusals within 5 minutes banned for 15 "
+	 "minutes -> in force",
+	 0, 1, 0},
+	{"e: {match: POST /e, rate: 10/day, align: calendar Europe/Berlin, candidate: {rate: 5/day, mode: "
+	 "enforce 10%}}",
+	 "limit 'e/candidate': in a shadow -> in force; enforced for 10% of its keys, a shadow for the "
+	 "others",
+	 0, 0, 0},
 };
 
 static void test_words(struct table *table)
