@@ -112,19 +112,19 @@ same("keys by header", """
      [("/", {"headers": {"X-API-Key": k} if k else {}}) for k in ("A", "B", "", "A", "", "B", "A", "A", "B", "B", "")],
      [200, 200, 200, 200, 503, 200, 200, 503, 200, 503, 503])
 same("tiers of API keys", """
-    map $http_x_api_key $tier { default free; k-1 pro; k-2 pro; k-3 internal; k-4 free; }
+    map $http_x_api_key $tier { default free; key-0001 pro; key-0002 pro; key-0003 internal; key-0004 free; }
     map $tier $free { free $binary_remote_addr; default ""; }
     map $tier $pro { pro $http_x_api_key; default ""; }
     limit_req_zone $free zone=free:1m rate=1r/m;
     limit_req_zone $pro zone=pro:1m rate=1r/m;
     server { LISTEN limit_req zone=free; limit_req zone=pro burst=2 nodelay; location / { FILE } }""",
-     [("/", {"headers": {"X-API-Key": k} if k else {}}) for k in ["k-1"] * 4 + ["k-2"] + ["k-3"] * 3 + ["", "", "k-4", "k-9", "k-2", "k-2", "k-2"]],
+     [("/", {"headers": {"X-API-Key": k} if k else {}}) for k in ["key-0001"] * 4 + ["key-0002"] + ["key-0003"] * 3 + ["", "", "key-0004", "key-0009", "key-0002", "key-0002", "key-0002"]],
      [200] * 3 + [503, 200] + [200] * 3 + [200, 503, 503, 503, 200, 200, 503])
 same("clients of several bearer keys", """
-    map $http_authorization $client { default ""; "Bearer a-1" a; "Bearer a-2" a; "Bearer b-1" b; }
+    map $http_authorization $client { default ""; "Bearer a-secret-1" a; "Bearer a-secret-2" a; "Bearer b-secret-1" b; }
     limit_req_zone $client zone=client:1m rate=1r/m;
     server { LISTEN limit_req zone=client burst=1 nodelay; location / { FILE } }""",
-     [("/", {"headers": {"Authorization": f"Bearer {k}"} if k else {}}) for k in ("a-1", "a-2", "a-1", "a-2", "b-1", "b-1", "b-1", "", "", "", "c", "c", "c")],
+     [("/", {"headers": {"Authorization": f"Bearer {k}"} if k else {}}) for k in ("a-secret-1", "a-secret-2", "a-secret-1", "a-secret-2", "b-secret-1", "b-secret-1", "b-secret-1", "", "", "", "c", "c", "c")],
      [200, 200, 503, 503, 200, 200, 503] + [200] * 6)
 same("by method", """
     map $request_method $writer { default ""; ~^(POST|PUT)$ $binary_remote_addr; }
