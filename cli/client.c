@@ -250,6 +250,7 @@ json_t *client_json(const struct client *client)
 	flow.time = live->now;
 	flow.who = keys.who;
 	flow.has_client = ip && address_parse(text_of(ip->text + 3), &flow.client);
+	flow_ban_address(&flow);
 	flow_ban(&flow);
 	for (size_t i = 0; i < client->count; i++)
 		json_array_append_new(parts, out_hostile(text_of(client->parts[i].text)));

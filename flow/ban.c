@@ -3,7 +3,8 @@
  * ban: asked before anything is counted, begun by a refusal.
  *
  * A limit has one ban for each of its keys, however many rates it has: under the key of its first counter, whichever of
- * them refuses, and whichever numbers the client's plan makes of it. Strikes are an ordinary window under a key of
+ * them refuses, and whichever numbers the client's plan makes of it; without the plan, where that is part of the key: a ban is not
+ * escaped by coming under another plan. Strikes are an ordinary window under a key of
  * their own. The one who makes it full begins the ban, and then clears it; those who find it full begin the ban, too, in
  * case he was killed in between: a ban that holds is not begun again, so of any number of parallel refusals one begins it.
  */
@@ -26,7 +27,7 @@ static struct table_key beside(const struct table *table, const struct table_key
 	return table_key(table, words, sizeof words);
 }
 
-/* The key of the limit's first counter. */
+/* The key of the limit's first counter, whatever the plan. */
 static struct table_key first_key(struct flow *flow, const struct flow_hit *hit)
 {
 	const struct image *image = flow->env->image;
@@ -35,9 +36,9 @@ static struct table_key first_key(struct flow *flow, const struct flow_hit *hit)
 				    sizeof(struct image_counter));
 	struct flow_hit main = {.limit = hit->limit, .counter = first, .clause = hit->clause};
 
-	if (hit->counter == first || limit->counters.count == 0)
+	if (limit->counters.count == 0 || (hit->counter == first && !limit->plan_in_key))
 		return hit->key;
-	flow_key_hit(flow, &main);
+	flow_key_planless(flow, &main);
 	return main.key;
 }
 
@@ -158,18 +159,28 @@ static void look_for(struct flow *flow, enum ban_whom whom, struct text value)
 		flow->ban.until = ban_until(look.state);
 }
 
+/* Has anybody a ban at all? */
+static bool bans(const struct flow *flow)
+{
+	return flow->env->table && flow->env->image && table_bans_until(flow->env->table) > flow->time.now &&
+	       flow->env->image->clients.ban_row != TABLE_ROW_NONE;
+}
+
+void flow_ban_address(struct flow *flow)
+{
+	flow->ban.by_operator = false;
+	flow->ban.until = 0;
+	if (bans(flow) && flow->has_client)
+		look_for(flow, BAN_ADDRESS,
+			 (struct text){(const char *)flow->client.bytes, sizeof flow->client.bytes});
+}
+
 void flow_ban(struct flow *flow)
 {
 	struct text name;
 
-	flow->ban.by_operator = false;
-	flow->ban.until = 0;
-	if (!flow->env->table || !flow->env->image || table_bans_until(flow->env->table) <= flow->time.now ||
-	    flow->env->image->clients.ban_row == TABLE_ROW_NONE)
+	if (!bans(flow))
 		return;
-	if (flow->has_client)
-		look_for(flow, BAN_ADDRESS,
-			 (struct text){(const char *)flow->client.bytes, sizeof flow->client.bytes});
 	if (flow_who_field(&flow->who, TEXT(""), &name) && name.size)
 		look_for(flow, BAN_API_KEY, name);
 	if (flow->who.user.size)

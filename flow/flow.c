@@ -47,6 +47,9 @@ static bool settled(struct flow *flow)
 {
 	flow_request_read(flow);
 	flow_identity(flow);
+	flow_ban_address(flow);
+	if (flow->ban.by_operator)
+		return true;
 	flow_who(flow);
 	flow_ban(flow);
 	if (flow->ban.by_operator)

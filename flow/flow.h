@@ -349,8 +349,10 @@ void flow_pace_return(struct flow *flow, const struct algo_time *t, uint64_t byt
 
 void flow_request_read(struct flow *flow);
 void flow_identity(struct flow *flow);
+/* Is the client's address banned, by the operator? Sets flow.ban. Before flow_who: who is banned must not have signatures checked. */
+void flow_ban_address(struct flow *flow);
 void flow_who(struct flow *flow);
-/* Is the client itself banned, by the operator? Sets flow.ban. */
+/* Is its API key, or user? Adds to flow.ban. */
 void flow_ban(struct flow *flow);
 void flow_match(struct flow *flow);
 /* Adds the hits of one limit as if the request had met it by that clause, exempt from nothing: for who asks by name. */
@@ -385,6 +387,8 @@ uint64_t flow_reset_s(const struct algo_numbers *numbers, const struct algo_repo
 /* The key of one counter, whether or not its limit matched: sets hit->key and what became of a missing part.
  * Needs limit, counter and clause of the hit, and the stations before. */
 void flow_key_hit(struct flow *flow, struct flow_hit *hit);
+/* The same without the client's plan, where that is part of the key. */
+void flow_key_planless(const struct flow *flow, struct flow_hit *hit);
 /* The key as a reader knows it: the values in order, joined by ", "; an address with its prefix length if it
  * is masked. Hostile bytes as sent, cut at `size`, no NUL. Returns the length. */
 size_t flow_key_text(const struct flow *flow, const struct flow_hit *hit, char *out, size_t size);

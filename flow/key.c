@@ -210,13 +210,14 @@ static void add_plan(const struct flow *flow, const struct image_limit *limit, s
 }
 
 /* Fills `key` with the parts; says in *hit what became of one that is missing. True: the client can have made it up. */
-static bool build(const struct flow *flow, struct flow_hit *hit, struct keybytes *key)
+static bool build(const struct flow *flow, struct flow_hit *hit, bool with_plan, struct keybytes *key)
 {
 	struct key_walk walk = key_walk_begin(flow, hit);
 	bool free_choice = false;
 
 	keybytes_begin(key, flow->env->table);
-	add_plan(flow, walk.limit, key);
+	if (with_plan)
+		add_plan(flow, walk.limit, key);
 	while (key_walk_next(&walk)) {
 		if (!walk.present) {
 			hit->missing = true;
@@ -241,12 +242,22 @@ static bool build(const struct flow *flow, struct flow_hit *hit, struct keybytes
 	return free_choice;
 }
 
-void flow_key_hit(struct flow *flow, struct flow_hit *hit)
+static void key_hit(const struct flow *flow, struct flow_hit *hit, bool with_plan)
 {
 	struct keybytes key;
 
-	build(flow, hit, &key);
+	build(flow, hit, with_plan, &key);
 	hit->key = keybytes_key(&key, read_counter(flow->env->image, hit->counter)->identity);
+}
+
+void flow_key_hit(struct flow *flow, struct flow_hit *hit)
+{
+	key_hit(flow, hit, true);
+}
+
+void flow_key_planless(const struct flow *flow, struct flow_hit *hit)
+{
+	key_hit(flow, hit, false);
 }
 
 uint64_t flow_key_digest(const struct flow *flow, const struct flow_hit *hit)
@@ -359,7 +370,7 @@ void flow_key(struct flow *flow, bool without_body)
 			hit->role = before->role;
 			hit->anonymous = before->anonymous;
 		} else {
-			free_choice = build(flow, hit, &key);
+			free_choice = build(flow, hit, true, &key);
 			main = NULL;
 		}
 		before = hit;

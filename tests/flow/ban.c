@@ -11,6 +11,7 @@
 #include "table/snapshot.h"
 #include "tests/flow/given.h"
 #include "tests/flow/world.h"
+#include "tests/identity/jwt_maker.h"
 
 #define MINUTE (60 * SECOND)
 #define HOUR   (60 * MINUTE)
@@ -203,7 +204,67 @@ static void check_reboot(void)
 	world_close(&world);
 }
 
+/* An address has counters under each plan, since the plan is part of the key; but one ban. */
+static void check_plans(void)
+{
+	struct world world;
+	world_open(&world, "clients:\n  address: {from: x-forwarded-for, trusted: [127.0.0.1]}\n"
+			   "  plan: {from: [header.x-plan], unknown: free, none: guest}\n"
+			   "plans: {guest: {login: 1/hour}, free: {login: 2/min}}\n" LOGIN);
+	given_then(&world, "login", 2, 10 * MINUTE, 15 * MINUTE, HOUR);
+#define AS(plan) "GET /login from 127.0.0.1 | X-Forwarded-For: 1.2.3.4 | X-Plan: " plan
+	static const struct step steps[] = {
+		{0, AS("guest"), PASSED, 0, "one as a guest"},
+		{0, AS("free"), PASSED, 0, "under another plan another one"},
+		{0, AS("guest"), NO, 0, "a strike as a guest"},
+		{0, AS("free"), NO, 0, "a strike of the same client's: the second"},
+		{0, AS("free"), BAN, 900, "banned"},
+		{0, AS("guest"), BAN, 900, "... as a guest, too"},
+		{0, "GET /login from 127.0.0.1 | X-Forwarded-For: 5.6.7.8 | X-Plan: free", PASSED, 0,
+		 "nobody else is"}};
+#undef AS
+	TELL(&world, world.time.now, steps);
+	world_close(&world);
+}
+
 /* ---- the operator's ---- */
+
+/* Whoever is banned by his address costs no signature. */
+static void check_early(void)
+{
+	char folder[] = "/tmp/weir-test-XXXXXX", secret[64], policy[256];
+	struct maker_key key = maker_secret(MAKER_SECRET);
+	struct people people;
+	struct world world;
+
+	maker_must(mkdtemp(folder) != NULL);
+	snprintf(secret, sizeof secret, "%s/secret", folder);
+	maker_write(secret, MAKER_SECRET, 0600, false);
+	snprintf(policy, sizeof policy,
+		 "clients: {jwt: {secret_file: %s, algorithms: HS256}}\n"
+		 "limits: {a: {key: user | ip, rate: 9/min}}\n",
+		 secret);
+	world_open(&world, policy);
+	maker_must(people_open(&people, world.env.image));
+	world.env.people = &people;
+	given_ban(&world, BAN_ADDRESS, "1.2.3.4", HOUR);
+	for (int i = 0; i < 6; i++) {
+		char claims[64], line[2048], *token;
+
+		snprintf(claims, sizeof claims, "{\"sub\":\"u%d\"}", i);
+		token = maker_token(&key, "{\"alg\":\"HS256\"}", claims);
+		snprintf(line, sizeof line, "GET / from %s | Authorization: Bearer %s",
+			 i < 3 ? "5.6.7.8" : "1.2.3.4", token);
+		free(token);
+		is_str(world_says(&world, line), i < 3 ? PASSED : BAN,
+		       i < 3 ? "a token" : "from a banned address");
+		is_u64(jwt_checks(people.jwt), i < 3 ? (uint64_t)i + 1 : 3, "  signatures checked until now");
+	}
+	world_close(&world);
+	people_close(&people);
+	unlink(secret);
+	rmdir(folder);
+}
 
 static void check_operator(void)
 {
@@ -285,6 +346,8 @@ int main(void)
 	check_dry();
 	check_edit();
 	check_reboot();
+	check_plans();
+	check_early();
 	check_operator();
 	check_whom();
 	check_names();
