@@ -22,6 +22,8 @@ struct jwt {
 	struct jwt_rules rules;
 	struct jwt_keys keys[FILES];
 	char untold[FILES][SENTENCE_MAX]; /* what is still to be said of each file */
+	bool failed[FILES];		  /* that is that it could not be loaded */
+	bool told_failure;		  /* of what was told last */
 	uint64_t look_at;		  /* ns: not before */
 	struct siphash_key key;
 	struct jwt_cache good, bad;
@@ -43,7 +45,8 @@ const char *jwt_result_sentence(enum jwt_result result)
 /* Under other keys nothing that was found out holds any more. */
 static void load(struct jwt *jwt, unsigned which)
 {
-	if (!jwt_keys_load(&jwt->keys[which], jwt->untold[which], sizeof jwt->untold[which]))
+	jwt->failed[which] = !jwt_keys_load(&jwt->keys[which], jwt->untold[which], sizeof jwt->untold[which]);
+	if (jwt->failed[which])
 		return;
 	jwt_cache_clear(&jwt->good);
 	jwt_cache_clear(&jwt->bad);
@@ -99,9 +102,15 @@ bool jwt_refresh(struct jwt *jwt, uint64_t now, char *why, size_t size)
 		if (size)
 			snprintf(why, size, "%s", jwt->untold[i]);
 		jwt->untold[i][0] = 0;
+		jwt->told_failure = jwt->failed[i];
 		return true;
 	}
 	return false;
+}
+
+bool jwt_trouble(const struct jwt *jwt)
+{
+	return jwt->told_failure;
 }
 
 uint64_t jwt_checks(const struct jwt *jwt)

@@ -58,6 +58,8 @@ void jwt_free(struct jwt **jwt); /* NULL-safe */
 /* Looks once a second of `now` (ns) whether a file has changed, and loads it: whole, or not at all (the old keys stay). True: there is
  * something to be told, in `why`: what was loaded, or why not. Once for each change. */
 bool jwt_refresh(struct jwt *jwt, uint64_t now, char *why, size_t size);
+/* Was what jwt_refresh told last that a file could not be loaded? */
+bool jwt_trouble(const struct jwt *jwt);
 /* Verifies a token as sent (without the scheme). wall_s judges exp and nbf, also of cached ones. *claims: one reference, VALID
  * only; else NULL. A token that was verified lately costs a hash and a compare. */
 enum jwt_result jwt_verify(struct jwt *jwt, struct text token, int64_t wall_s, struct jwt_claims **claims);

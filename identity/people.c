@@ -70,8 +70,10 @@ bool people_refresh(struct people *people, uint64_t now, char *why, size_t size)
 {
 	char before[sizeof people->trouble];
 
-	if (people->jwt && jwt_refresh(people->jwt, now, why, size))
+	if (people->jwt && jwt_refresh(people->jwt, now, why, size)) {
+		people->wrong = jwt_trouble(people->jwt);
 		return true;
+	}
 	if (!people->database[0] ||
 	    (people->ring ? !ring_replaced(people->ring, now) : now < people->retry_at))
 		return false;
@@ -79,6 +81,7 @@ bool people_refresh(struct people *people, uint64_t now, char *why, size_t size)
 	open_ring(people, now);
 	if (strcmp(before, people->trouble) == 0)
 		return false;
+	people->wrong = people->trouble[0] != 0;
 	if (people->trouble[0])
 		snprintf(why, size, "%s: %s",
 			 people->ring ? "the API keys known before stay" : "API keys are unknown",

@@ -15,6 +15,7 @@ struct people {
 	struct ring *ring; /* NULL: there is none, or it cannot be read: keys are unknown then */
 	struct jwt *jwt;   /* NULL: no tokens */
 	uint64_t retry_at; /* table time */
+	bool wrong;	   /* what people_refresh told last is trouble, and no news */
 	char trouble[256]; /* why there is no ring although the policy asks for one; "" */
 	struct jwt_rules rules;
 	struct text audiences[PEOPLE_AUDIENCES_MAX];

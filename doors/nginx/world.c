@@ -101,7 +101,7 @@ ngx_http_weir_world_people(ngx_http_weir_realm_t *realm,
     }
 
     if (people_refresh(&world->people, now, why, sizeof(why))) {
-        level = world->people.trouble[0] ? NGX_LOG_ERR : NGX_LOG_NOTICE;
+        level = world->people.wrong ? NGX_LOG_ERR : NGX_LOG_NOTICE;
 
         ngx_log_error(level, realm->log, 0, "weir: %s", why);
     }

@@ -139,6 +139,13 @@ site.stop()
 
 # ---- refusing them ----
 site = site_of("deny", "deny")
+whole = open(secret_file).read()
+write(secret_file, "short")
+os.chmod(secret_file, 0o600)
+ok(wait_until(lambda: (site.get("/"), any("[error]" in l and "the secret is shorter than 32 bytes; the keys read before stay" in l for l in site.errors().splitlines()))[1]), "a broken secret is an error in the log")
+write(secret_file, whole)
+os.chmod(secret_file, 0o600)
+ok(wait_until(lambda: (site.get("/"), any("[notice]" in l and "hs256: 1 key" in l for l in site.errors().splitlines()))[1]), "... and a mended one is news")
 a = site.get("/api/x", headers={"X-API-Key": "invented"}, source="127.0.2.1")
 is_((a.status, a["www-authenticate"], json.loads(a.body)["error"]), (401, 'Bearer realm="api"', "unknown_credentials"), "unknown: deny")
 is_(asks(site, 3, "invented", source="127.0.2.1"), [401, 401, 429], "... and guessing is limited like everything else")
