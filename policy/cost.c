@@ -105,7 +105,11 @@ static bool read_settle(struct load *load, const struct node *node, struct model
 		out->name = rest;
 		return check_field(load, rest, node->mark);
 	}
-	diag_error(load, node->mark, "'settle' is response.header.NAME or response.body.FIELD");
+	if (begins(text, "body.", &rest) || begins(text, "header.", &rest))
+		diag_error(load, node->mark, "'settle' is said by the answer; did you mean 'response.%.*s'?",
+			   SHOW(text));
+	else
+		diag_error(load, node->mark, "'settle' is response.header.NAME or response.body.FIELD");
 	return false;
 }
 

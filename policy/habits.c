@@ -96,6 +96,18 @@ static const struct {
 	{"headers", "draft-11", "ratelimit is draft 11"},
 };
 
+static const struct { /* of a key */
+	const char *wrong, *answer;
+} parts[] = {
+	{"form.", "did you mean body.NAME? it is a field of forms and of JSON"},
+	{"json.", "did you mean body.NAME? it is a field of forms and of JSON"},
+	{"post.", "did you mean body.NAME? it is a field of forms and of JSON"},
+	{"param.", "did you mean query.NAME?"},
+	{"args.", "did you mean query.NAME?"},
+	{"claim.", "did you mean jwt.NAME?"},
+	{"token.", "did you mean jwt.NAME?"},
+};
+
 const char *habits_word(enum word_section section, struct text name)
 {
 	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
@@ -109,5 +121,12 @@ const char *habits_value(const char *of, struct text text)
 	for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
 		if (strcmp(values[i].of, of) == 0 && text_equal_folded(text, text_of(values[i].wrong)))
 			return values[i].answer;
+	/* what has a name behind a dot */
+	for (size_t i = 0; strcmp(of, "key") == 0 && i < sizeof parts / sizeof parts[0]; i++) {
+		struct text wrong = text_of(parts[i].wrong);
+
+		if (text.size > wrong.size && text_equal_folded((struct text){text.data, wrong.size}, wrong))
+			return parts[i].answer;
+	}
 	return NULL;
 }

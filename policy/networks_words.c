@@ -50,8 +50,13 @@ static void add_word(struct load *load, struct list *list, struct text word, str
 		diag_error(load, mark, "unknown network '%.*s'; did you mean '%.*s'?", SHOW(word),
 			   SHOW(suggest.best));
 	else if (is_name(word))
-		diag_error(load, mark, "unknown network '%.*s'; it is not among clients.networks",
-			   SHOW(word));
+		diag_error(
+			load, mark,
+			load->says.api_keys
+				? "unknown network '%.*s'; it is not among clients.networks (an API key is "
+				  "{key: NAME})"
+				: "unknown network '%.*s'; it is not among clients.networks",
+			SHOW(word));
 	else
 		diag_error(load, mark, "%s", why);
 }
