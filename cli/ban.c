@@ -203,10 +203,11 @@ static int unban(const struct live *live, const char *limit_name, const struct o
 	} else {
 		size_t i;
 		json_t *name;
-		json_array_foreach(from, i, name) printf(
-			"%s is not banned any more%s%s\n", shown,
-			strcmp(json_string_value(name), "operator") == 0 ? "" : " from ",
-			strcmp(json_string_value(name), "operator") == 0 ? "" : json_string_value(name));
+		for (i = 0; (name = json_array_get(from, i)); i++)
+			printf("%s is not banned any more%s%s\n", shown,
+			       strcmp(json_string_value(name), "operator") == 0 ? "" : " from ",
+			       strcmp(json_string_value(name), "operator") == 0 ? ""
+										: json_string_value(name));
 		if (json_array_size(from) == 0)
 			printf("%s was not banned\n", shown);
 		json_decref(from);

@@ -91,7 +91,10 @@ static void print(const json_t *document)
 	for (i = 0; (limit = json_array_get(limits, i)); i++) {
 		json_t *by = json_object_get(limit, "plans");
 		printf("%s\n", json_string_value(json_object_get(limit, "limit")));
-		json_object_foreach(by, plan, cell) printf("  %-20s %s\n", plan, shown(cell));
+		json_object_foreach(by, plan, cell)
+		{
+			printf("  %-20s %s\n", plan, shown(cell));
+		}
 		printf("  %-20s %s\n", "(no plan)", shown(json_object_get(limit, "no_plan")));
 	}
 	if (json_is_string(json_object_get(document, "identified_without")))

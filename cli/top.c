@@ -47,7 +47,7 @@ static void print(FILE *to, const struct top *top, const struct sketch *sketch, 
 			(int)(limit.size < 20 ? limit.size : 20), limit.data);
 		if (plans)
 			fprintf(to, " %-10.*s", (int)(plan.size < 10 ? plan.size : 10), plan.data);
-		fprintf(to, " %8s %9s %5u%%\n", rate, refused, (row->row.share + 5) / 10);
+		fprintf(to, " %8s %9s %5u%%\n", rate, refused, (row->row.share + 5u) / 10);
 	}
 	if (sketch->count == 0)
 		fprintf(to, "%s in the last %s\n", NOBODY[top->order], seconds);

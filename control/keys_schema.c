@@ -62,7 +62,7 @@ static enum weir_error version(struct keys_db *db, uint64_t *application, uint64
 /* In a transaction: another process may be making it, too. */
 static enum weir_error make(struct keys_db *db, struct keys_trouble *trouble)
 {
-	uint64_t application, number, tables;
+	uint64_t application = 0, number = 0, tables = 0;
 	enum weir_error error = keys_sql_run(db, trouble, "BEGIN IMMEDIATE", "");
 	if (error == WEIR_OK)
 		error = version(db, &application, &number, trouble);

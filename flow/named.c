@@ -69,10 +69,10 @@ static void add(enum named_said *said, struct named *out, struct text value)
 static bool is_named(struct text raw, struct text name)
 {
 	struct named said = {raw, NAMED_FORM};
-	char decoded[512];
-	size_t at = 0;
+	char decoded[512] = "";
+	size_t at = 0, size = named_read(&said, &at, decoded, sizeof decoded);
 
-	return field_name_is((struct text){decoded, named_read(&said, &at, decoded, sizeof decoded)}, name);
+	return field_name_is((struct text){decoded, size}, name);
 }
 
 /* Takes `name=value` off the front of a list. */

@@ -32,7 +32,10 @@ static void number(struct reading *reading, struct said *said, struct text value
 
 static void text(struct reading *reading, struct said *said, struct text value)
 {
-	struct body_value other, *first = said->wish->text, *to = said->readers ? &other : first;
+	struct body_value other, *first = said->wish->text, *to = first;
+
+	if (said->readers)
+		to = &other;
 
 	to->size = normalise(value, to->data, sizeof to->data);
 	if (!to->size)

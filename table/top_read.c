@@ -17,7 +17,7 @@ static bool read_entry(const struct top_entry *entry, bool old, struct piece *ou
 {
 	const uint64_t *from = (const uint64_t *)entry;
 	uint64_t version = atomic_get(&entry->version);
-	uint64_t words[sizeof *entry / sizeof(uint64_t)];
+	uint64_t words[sizeof *entry / sizeof(uint64_t)] = {0};
 	struct top_entry is;
 	struct top_row *row = &out->row;
 
