@@ -7,7 +7,7 @@
  *   chosen key  who chooses the key (a header, cookie, query, session, field of the body, a variable made of one of them,
  *               and a host or path that the match leaves open) can invent another for each request; a limit by ip, or
  *               for the site, over the same requests of the same clients bounds that
- *   cached      a gateway that stores nothing has no stored answer for who is over a limit
+ *   refusals    see warn_refusal.c
  *   was         a name before a rename that is still in use
  */
 #include <stdlib.h>
@@ -159,8 +159,7 @@ static int by_match(const void *left, const void *right)
 	return order ? order : a->who < b->who ? -1 : a->who > b->who;
 }
 
-/* Has the limit a counter of one of these kinds? */
-static bool counts(const struct model_limit *limit, unsigned kinds)
+bool warn_counts(const struct model_limit *limit, unsigned kinds)
 {
 	for (size_t i = 0; i < limit->rate_count; i++)
 		if (kinds >> limit->rates[i].what & 1)
@@ -168,10 +167,7 @@ static bool counts(const struct model_limit *limit, unsigned kinds)
 	return false;
 }
 
-/* The limits by address, or for the site, that bound what these kinds let through of requests that count so; NULL: one
- * bounds every request. */
-static const struct model_limit **bounds_of(struct load *load, unsigned kinds, uint32_t counted,
-					    size_t *count)
+const struct model_limit **warn_bounds(struct load *load, unsigned kinds, uint32_t counted, size_t *count)
 {
 	struct model *model = &load->model;
 	const struct model_limit **bounds = arena_alloc(
@@ -181,7 +177,7 @@ static const struct model_limit **bounds_of(struct load *load, unsigned kinds, u
 		const struct model_limit *limit = &model->limits[i];
 		if (limit->mode != IMAGE_ENFORCE || limit->candidate || limit->percent < 100 ||
 		    limit->key_count != 1 || (limit->count != IMAGE_COUNT_ALL && limit->count != counted) ||
-		    !counts(limit, kinds) ||
+		    !warn_counts(limit, kinds) ||
 		    (limit->key[0].kind != IMAGE_KEY_IP && limit->key[0].kind != IMAGE_KEY_SITE))
 			continue;
 		if (covers_everything(limit) && !limit->who)
@@ -192,7 +188,7 @@ static const struct model_limit **bounds_of(struct load *load, unsigned kinds, u
 	return bounds;
 }
 
-static bool bounded(const struct model_limit *limit, const struct model_limit *const *bounds, size_t count)
+bool warn_bounded(const struct model_limit *limit, const struct model_limit *const *bounds, size_t count)
 {
 	struct model_limit of_all = {.match_text = limit->match_text};
 	const struct model_limit *everybody = &of_all;
@@ -217,15 +213,15 @@ static void warn_chosen(struct load *load)
 
 	for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
 		size_t count = 0;
-		const struct model_limit **bounds = bounds_of(load, kinds[k].bounded_by, kinds[k].counted,
-							      &count);
+		const struct model_limit **bounds = warn_bounds(load, kinds[k].bounded_by, kinds[k].counted,
+								&count);
 
 		for (size_t i = 0; bounds && i < model->limit_count; i++) {
 			const struct model_limit *limit = &model->limits[i];
 			if (warned[i] || limit->mode == IMAGE_DISABLED || limit->candidate ||
 			    (kinds[k].what == RATE && limit->count != kinds[k].counted) ||
-			    counts(limit, 1u << IMAGE_NEW_KEYS) || !counts(limit, kinds[k].what) ||
-			    !chosen_by_client(load, limit) || bounded(limit, bounds, count))
+			    warn_counts(limit, 1u << IMAGE_NEW_KEYS) || !warn_counts(limit, kinds[k].what) ||
+			    !chosen_by_client(load, limit) || warn_bounded(limit, bounds, count))
 				continue;
 			warned[i] = true;
 			diag_warning(load, limit->mark,
@@ -235,18 +231,6 @@ static void warn_chosen(struct load *load)
 				     kinds[k].what == RATE ? "new_keys: 30/min, or " : "");
 		}
 	}
-}
-
-static void warn_cached(struct load *load)
-{
-	const struct model *model = &load->model;
-
-	for (size_t i = 0; model->listen_count && !model->cache_bytes && i < model->limit_count; i++)
-		if (model->limits[i].instead == IMAGE_INSTEAD_CACHED)
-			diag_warning(load, model->limits[i].mark,
-				     "'instead: cached' has nothing to answer with: the gateway stores no "
-				     "answers; "
-				     "add gateway: {cache: 100MiB}");
 }
 
 static int by_name(const void *left, const void *right)
@@ -282,7 +266,7 @@ void warn_limits(struct load *load)
 		return;
 	warn_twins(load);
 	warn_chosen(load);
-	warn_cached(load);
+	warn_refusal(load);
 	for (size_t i = 0; i < load->model.limit_count; i++)
 		if (load->model.limits[i].mode == IMAGE_ENFORCE && !load->model.limits[i].candidate)
 			warn_page(load, &load->model.limits[i]);

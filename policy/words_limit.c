@@ -173,7 +173,7 @@ const struct word words_limit[] = {
 	 "limits:\n"
 	 "  login: {match: POST /login, rate: 5/min, instead: challenge /verify}\n"
 	 "  feed: {match: GET /feed, rate: 1/s, instead: cached}\n"
-	 "  files: {match: /files/*, rate: 100/hour, instead: slow 50KB/s}\n"},
+	 "  files: {match: /files/*, rate: 100/hour, concurrent: 4, instead: slow 50KB/s}\n"},
 	{SECTION_LIMIT, "over", TYPE_SECTION, SECTION_OVER, "",
 	 "For quotas, which count in windows: how much more than the number passes, and when an event tells "
 	 "that it "
