@@ -7,8 +7,9 @@
  * say, since it may be somebody else's (a header, a cookie); those that speak for everyone; and what only the operator is to know:
  * shadow limits, candidates.
  *
- * The limits that are met by this path itself hold here as anywhere: who has nothing left of one is refused. They are not charged
- * either, but by those who come with a key or token that is none: else keys could be guessed here, unlimited.
+ * Of the limits that are met by this path itself those of a minute at most, by address or for the whole site, hold here as anywhere: what
+ * costs nothing could be asked without end. The others do not: who has used up his hour wants to read just that. None of them is
+ * charged, but by those who come with a key or token that is none: else keys could be guessed here, unlimited.
  */
 #include "flow/own_limits.h"
 
@@ -46,6 +47,18 @@ static enum flow_step charge(struct flow *flow)
 	return step;
 }
 
+/* It protects the site, and is no client's allowance. */
+static bool edge(const struct image *image, const struct flow_hit *hit)
+{
+	const struct image_limit *limit = read_limit(image, hit->limit);
+	const struct image_key_part *parts = image_at(image, limit->key.offset);
+
+	for (uint32_t i = 0; i < limit->key.count; i++)
+		if (parts[i].kind != IMAGE_KEY_IP && parts[i].kind != IMAGE_KEY_SITE)
+			return false;
+	return read_counter(image, hit->counter)->window_ns <= 60 * SECOND;
+}
+
 enum flow_step own_limits_decide(struct flow *flow)
 {
 	bool pass = true;
@@ -55,7 +68,7 @@ enum flow_step own_limits_decide(struct flow *flow)
 	for (size_t i = 0; i < flow->hit_count; i++) {
 		struct flow_hit *hit = &flow->hits[i];
 
-		if (!read_enforced(hit))
+		if (!read_enforced(hit) || !edge(flow->env->image, hit))
 			continue;
 		hit->allowed = !hit->denied && !hit->never && take_would_pass(flow, hit);
 		pass = pass && hit->allowed;

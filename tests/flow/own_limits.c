@@ -70,23 +70,31 @@ static void same_reset(void)
 static void site_wide(void)
 {
 	world_open(&world, "limits:\n"
-			   "  all: {key: ip, rate: 3/hour, algorithm: fixed-window}\n"
+			   "  all: {key: ip, rate: 3/min, algorithm: fixed-window}\n"
+			   "  mine: {key: session, missing: ip, rate: 2/hour}\n"
 			   "  deep: {match: POST /x, key: body.user, missing: ip, rate: 1/hour}\n"
 			   "  trial: {key: ip, rate: 1/day, mode: shadow}\n"
-			   "clients: {exempt: [{ip: 9.9.9.9}]}\n");
+			   "clients: {exempt: [{ip: 9.9.9.9}], session: cookie.sid}\n");
 	for (int i = 0; i < 10; i++)
 		is_str(world_says(&world, "GET /.weir/limits from 1.2.3.4"), "OWN_LIMITS", "asking is free");
 	for (int i = 0; i < 3; i++)
-		is_str(world_says(&world, "GET / from 1.2.3.4"), i ? "REJECTED_SHADOW" : "PASSED",
-		       "three pass");
+		is_str(world_says(&world, i < 1	  ? "GET / from 1.2.3.4 | Cookie: sid=a"
+					  : i < 2 ? "GET / from 1.2.3.4 | Cookie: sid=b"
+						  : "GET / from 1.2.3.4 | Cookie: sid=c"),
+		       i ? "REJECTED_SHADOW" : "PASSED", "three pass");
 	ok(strstr(tell("GET /.weir/limits from 5.6.7.8", 65536), "\"used\":0") != NULL, "others are told");
 	const struct flow_verdict *verdict = world_ask(&world, "GET /.weir/limits from 1.2.3.4");
 	is_str(flow_status_word(verdict->status), "REJECTED",
 	       "who has nothing left of a limit of every path is refused");
 	is_u64(verdict->http_status, 429, "... with 429");
-	ok(verdict->retry_after_s >= 3600 && verdict->retry_after_s <= 3601, "... until it ends");
+	ok(verdict->retry_after_s >= 60 && verdict->retry_after_s <= 61, "... until it ends");
 	world_pass(&world, verdict->retry_after_s * SECOND);
 	is_str(world_says(&world, "GET /.weir/limits from 1.2.3.4"), "OWN_LIMITS", "... which it does");
+	for (int i = 0; i < 3; i++)
+		world_says(&world, "GET / from 7.7.7.7 | Cookie: sid=mine");
+	ok(strstr(tell("GET /.weir/limits from 7.7.7.7 | Cookie: sid=mine", 65536),
+		  "\"limit\":2,\"used\":2") != NULL,
+	   "who has used up his hour reads just that");
 	for (int i = 0; i < 5; i++)
 		world_says(&world, "GET / from 9.9.9.9");
 	is_str(world_says(&world, "GET /.weir/limits from 9.9.9.9"), "OWN_LIMITS", "who is exempt is not");
