@@ -84,7 +84,7 @@ static void try_cookie(struct text all, struct text name)
 	struct named value;
 	size_t at = 0, total = 0, got;
 
-	if (!named_cookie(&request, name, &value))
+	if (named_cookie(&request, name, &value) != NAMED_FOUND)
 		return;
 	must(value.raw.size > 0 && inside(value.raw, all) && value.coding == NAMED_PERCENT);
 	must(memchr(value.raw.data, ';', value.raw.size) == NULL);
