@@ -129,7 +129,7 @@ static void cut(void)
 		struct world world;
 		size_t size = (size_t)sprintf(body, "%s", cases[i].begins);
 
-		while (size + 20 < sizeof body)
+		while (size + 64 < sizeof body)
 			size += (size_t)sprintf(body + size, "%s", cases[i].filler);
 		strcpy(body + size, cases[i].ends);
 		snprintf(policy, sizeof policy,
