@@ -16,9 +16,10 @@
 
 #define RESULT "ngx_http_weir_module.so"
 #define NEEDED                                                                                               \
-	"what it takes: bash, make, a C compiler, and the headers of pcre2, zlib, openssl, libfyaml and "    \
-	"jansson "                                                                                           \
-	"(Debian: apt-get install gcc make libpcre2-dev zlib1g-dev libssl-dev libfyaml-dev libjansson-dev)"
+	"what it takes: bash, make, a C compiler, and the headers of pcre2, zlib, openssl, libfyaml, "       \
+	"jansson and utf8proc "                                                                              \
+	"(Debian: apt-get install gcc make libpcre2-dev zlib1g-dev libssl-dev libfyaml-dev libjansson-dev "  \
+	"libutf8proc-dev)"
 
 struct build {
 	struct nginx nginx; /* with the result as its module */

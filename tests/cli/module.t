@@ -160,8 +160,8 @@ write(f"{home}/src/configure", "#!/bin/sh\necho './configure: error: C compiler 
 os.chmod(f"{home}/src/configure", 0o755)
 r = run(*as_user, installed, "module", "build", "--source", "src", cwd=home, env=tmp)
 is_((r.returncode, r.stderr), (3, "./configure: error: C compiler cc is not found\nweir: the module could not be built\n      cure: what it takes: bash, make, "
-    "a C compiler, and the headers of pcre2, zlib, openssl, libfyaml and jansson (Debian: apt-get install gcc make libpcre2-dev zlib1g-dev libssl-dev "
-    "libfyaml-dev libjansson-dev)\n"), "a build that fails: exit 3, with what was said and what it takes")
+    "a C compiler, and the headers of pcre2, zlib, openssl, libfyaml, jansson and utf8proc (Debian: apt-get install gcc make libpcre2-dev zlib1g-dev libssl-dev "
+    "libfyaml-dev libjansson-dev libutf8proc-dev)\n"), "a build that fails: exit 3, with what was said and what it takes")
 # what of nginx's own arguments it is configured with: what changes its structures, not its folders, compilers and other modules
 with open(f"{home}/odd", "w") as f:
     f.write("""#!/bin/sh
