@@ -6,9 +6,9 @@
 #define PLAN(limit, numbers)                                                                                 \
 	"clients: {api_keys: {}}\n"                                                                          \
 	"plans:\n"                                                                                           \
-	"  pro: {work: {" numbers "}}\n"                                                                     \
+	"  pro: {jobs: {" numbers "}}\n"                                                                     \
 	"limits:\n"                                                                                          \
-	"  work: {match: /work/*, key: api-key | ip, " limit "}\n"
+	"  jobs: {match: /jobs/*, key: api-key | ip, " limit "}\n"
 
 const struct word words_people[] = {
 	{SECTION_API_KEYS, "from", TYPE_WHERES, 0, "`[header.x-api-key, bearer]`",
