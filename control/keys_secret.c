@@ -61,14 +61,6 @@ bool keys_secret_new(struct text prefix, char out[KEYS_TEXT_MAX])
 	return true;
 }
 
-bool keys_secret_sound(struct text secret, size_t prefix)
-{
-	if (secret.size != prefix + KEYS_RANDOM + 1)
-		return false;
-	return keys_check_digit((struct text){secret.data + prefix, KEYS_RANDOM}) ==
-	       secret.data[secret.size - 1];
-}
-
 void keys_secret_shown(struct text secret, char out[KEYS_SHOWN_MAX + 1])
 {
 	size_t size = 0;

@@ -24,8 +24,6 @@ bool keys_secret_new(struct text prefix, char out[KEYS_TEXT_MAX]);
 /* May a secret that clients have already be one here? KEYS_SECRET_MIN to RING_SECRET_MAX bytes of ASCII, as a header can carry them. NULL,
  * or what is wrong with it, as "a secret has 8 to 512 characters". */
 const char *keys_secret_wrong(struct text secret);
-/* Does it end in the check digit of what stands before? `prefix`: how many bytes are prefix. */
-bool keys_secret_sound(struct text secret, size_t prefix);
 /* The check digit of base-62 characters (Luhn, modulo 62); 0: there is another character. */
 char keys_check_digit(struct text characters);
 /* How a secret is recognised afterwards: its prefix up to the last _ and four characters, never more than a quarter of it. */

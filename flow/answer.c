@@ -64,7 +64,7 @@ void flow_answer(const struct flow *flow, struct text accept, int64_t wall, stru
 	    verdict->status != FLOW_NEVER) {
 		const struct image *image = flow->env->image;
 		const struct image_respond *respond = read_respond(
-			image, read_limit(image, verdict->limit_index)->respond);
+			image, image_limit_at(image, verdict->limit_index)->respond);
 
 		describe(flow, respond->headers, true, wall, &w, out);
 		refusal(flow, &w, out);

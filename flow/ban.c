@@ -31,7 +31,7 @@ static struct table_key beside(const struct table *table, const struct table_key
 static struct table_key first_key(struct flow *flow, const struct flow_hit *hit)
 {
 	const struct image *image = flow->env->image;
-	const struct image_limit *limit = read_limit(image, hit->limit);
+	const struct image_limit *limit = image_limit_at(image, hit->limit);
 	uint32_t first = (uint32_t)((limit->counters.offset - image->counters.offset) /
 				    sizeof(struct image_counter));
 	struct flow_hit main = {.limit = hit->limit, .counter = first, .clause = hit->clause};
@@ -46,7 +46,7 @@ static struct table_key first_key(struct flow *flow, const struct flow_hit *hit)
  * is told, not the key that it has made up. */
 static const struct image_then *then_of(const struct flow *flow, const struct flow_hit *hit)
 {
-	const struct image_then *then = &read_limit(flow->env->image, hit->limit)->then;
+	const struct image_then *then = &image_limit_at(flow->env->image, hit->limit)->then;
 
 	if (then->ban_ns == 0 || then->ban_row == TABLE_ROW_NONE || hit->role != FLOW_ROLE_ENFORCED ||
 	    hit->denied || hit->never || hit->what == IMAGE_NEW_KEYS || hit->what == IMAGE_USAGE ||

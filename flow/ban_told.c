@@ -30,7 +30,7 @@ void ban_told(const struct flow *flow, const struct flow_hit *hit, const struct 
 		.hashed = image->clients.privacy_hash != 0,
 	};
 
-	copy(entry.limit, sizeof entry.limit, image_text(image, read_limit(image, hit->limit)->name));
+	copy(entry.limit, sizeof entry.limit, image_text(image, image_limit_at(image, hit->limit)->name));
 	if (entry.hashed)
 		snprintf(entry.name, sizeof entry.name, "%016llx",
 			 (unsigned long long)flow_key_digest(flow, hit));

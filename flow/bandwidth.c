@@ -27,7 +27,7 @@ void flow_pace(struct flow *flow, struct flow_pace *out)
 	*out = (struct flow_pace){.bytes_per_s = flow->verdict.slow_bytes_per_s};
 	for (size_t i = 0; i < flow->hit_count; i++) {
 		const struct flow_hit *hit = &flow->hits[i];
-		const struct image_counter *counter = read_counter(flow->env->image, hit->counter);
+		const struct image_counter *counter = image_counter_at(flow->env->image, hit->counter);
 
 		if (applies(flow, hit, IMAGE_BANDWIDTH)) {
 			/* of several, the slowest and the first to begin: none of them is exceeded then */
@@ -132,7 +132,7 @@ static bool charge(struct flow *flow, const struct algo_time *t, uint32_t units,
 			return false;
 		case TABLE_NO_ROOM:
 			ns = (uint64_t)units * KIB * SECOND /
-			     read_counter(flow->env->image, hit->counter)->bytes_per_s;
+			     image_counter_at(flow->env->image, hit->counter)->bytes_per_s;
 			*alone_ns = ns > *alone_ns ? ns : *alone_ns;
 		}
 	}

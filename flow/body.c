@@ -58,7 +58,7 @@ static bool at_once(const struct flow *flow)
 	const struct flow_verdict *verdict = &flow->verdict;
 
 	return verdict->status == FLOW_REJECTED &&
-	       read_counter(flow->env->image, verdict->counter_index)->what == IMAGE_CONCURRENT;
+	       image_counter_at(flow->env->image, verdict->counter_index)->what == IMAGE_CONCURRENT;
 }
 
 enum { STORY_LIMIT, STORY_DENIED, STORY_MISSING, STORY_BANNED, STORY_UNKNOWN, STORY_NEVER, STORY_AT_ONCE };
@@ -116,7 +116,7 @@ static struct text limit_name(const struct flow *flow)
 {
 	const struct image *image = flow->env->image;
 
-	return image_text(image, read_limit(image, flow->verdict.limit_index)->name);
+	return image_text(image, image_limit_at(image, flow->verdict.limit_index)->name);
 }
 
 /* Its id, for support to ask for: letters and digits only. */
@@ -162,7 +162,7 @@ static void problem(const struct flow *flow, const struct story *story, struct w
 	if (story->counted) { /* the name of the counter, as in RateLimit-Policy */
 		const struct image *image = flow->env->image;
 		writer_text(w, TEXT(",\"violated-policies\":["));
-		writer_json(w, image_text(image, read_counter(image, flow->verdict.counter_index)->name));
+		writer_json(w, image_text(image, image_counter_at(image, flow->verdict.counter_index)->name));
 		writer_text(w, TEXT("]"));
 	}
 	refusal(flow, w, TEXT(",\"instance\":\"urn:weir:"), TEXT("\""));
@@ -229,7 +229,7 @@ void body_write(const struct flow *flow, struct text accept, struct writer *writ
 		return;
 	}
 	if (flow->verdict.limit_index != FLOW_NONE) {
-		respond = read_respond(image, read_limit(image, flow->verdict.limit_index)->respond);
+		respond = read_respond(image, image_limit_at(image, flow->verdict.limit_index)->respond);
 		file_type = image_text(image, respond->file_type);
 	}
 	switch (negotiate(accept, configured(story, respond), file_type)) {

@@ -80,7 +80,7 @@ void flow_cost(struct flow *flow)
 
 	for (size_t i = 0; i < flow->hit_count; i++) {
 		struct flow_hit *hit = &flow->hits[i];
-		const struct image_limit *limit = read_limit(flow->env->image, hit->limit);
+		const struct image_limit *limit = image_limit_at(flow->env->image, hit->limit);
 		const struct image_cost *costs = &limit->costs;
 
 		if (hit->role == FLOW_ROLE_SKIPPED || (hit->what != IMAGE_RATE && hit->what != IMAGE_USAGE))

@@ -17,6 +17,7 @@
 #include "flow/grant.h"
 #include "flow/queue.h"
 #include "flow/take.h"
+#include "flow/usage.h"
 
 /* Puts the hits of this request in the order of charging, in the fields `order` of the first hits. Returns
  * how many there are. */
@@ -55,7 +56,7 @@ static struct flow_hit *in_order(struct flow *flow, size_t at)
 static bool slow(const struct flow *flow, struct flow_hit *hit)
 {
 	if (hit->denied || hit->never || hit->banned ||
-	    read_limit(flow->env->image, hit->limit)->instead != IMAGE_INSTEAD_SLOW)
+	    image_limit_at(flow->env->image, hit->limit)->instead != IMAGE_INSTEAD_SLOW)
 		return false;
 	hit->slowed = hit->allowed = true;
 	return true;
@@ -208,10 +209,8 @@ static void repeat(struct flow *flow, struct flow_hit *hit, bool pass)
 		of--;
 	hit->allowed = true;
 	hit->cost = of->cost;
-	if (pass && !flow->dry && hit->role != FLOW_ROLE_EXEMPT &&
-	    (of->charged || (of->granted && !read_reserves(of))))
-		hit->charged = table_charge(flow->env->table, &hit->key, read_row(flow, hit), &flow->time,
-					    hit->cost, &hit->look) == TABLE_CHARGED;
+	if (pass && !flow->dry && (of->charged || (of->granted && !read_reserves(of))))
+		usage_charge(flow, hit, &flow->time, of->cost);
 }
 
 enum flow_step flow_decide(struct flow *flow)

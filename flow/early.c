@@ -16,7 +16,7 @@ bool flow_needs_body(struct flow *flow)
 		return false;
 	for (size_t i = 0; i < flow->hit_count; i++)
 		needed |= flow->hits[i].role != FLOW_ROLE_SKIPPED &&
-			  read_limit(flow->env->image, flow->hits[i].limit)->needs_body;
+			  image_limit_at(flow->env->image, flow->hits[i].limit)->needs_body;
 	if (!needed)
 		return false;
 	flow_key(flow, true);
@@ -24,7 +24,7 @@ bool flow_needs_body(struct flow *flow)
 	for (size_t i = 0; i < flow->hit_count; i++) {
 		struct flow_hit *hit = &flow->hits[i];
 
-		if (!read_enforced(hit) || read_limit(flow->env->image, hit->limit)->needs_body)
+		if (!read_enforced(hit) || image_limit_at(flow->env->image, hit->limit)->needs_body)
 			continue;
 		hit->allowed = !hit->denied && !hit->never && take_would_pass(flow, hit);
 		flow->early |= !hit->allowed;
@@ -35,7 +35,7 @@ bool flow_needs_body(struct flow *flow)
 		return true;
 	}
 	for (size_t i = 0; i < flow->hit_count; i++)
-		if (read_limit(flow->env->image, flow->hits[i].limit)->needs_body)
+		if (image_limit_at(flow->env->image, flow->hits[i].limit)->needs_body)
 			flow->hits[i].role = FLOW_ROLE_SKIPPED;
 	return false;
 }

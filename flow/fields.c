@@ -35,7 +35,7 @@ void fields_add_number(struct flow_answer *out, struct writer *writer, struct te
 
 static const struct image_counter *binding(const struct flow *flow)
 {
-	return read_counter(flow->env->image, flow->verdict.counter_index);
+	return image_counter_at(flow->env->image, flow->verdict.counter_index);
 }
 
 static struct text binding_name(const struct flow *flow)
@@ -70,7 +70,7 @@ static void x_ratelimit(const struct flow *flow, uint32_t headers, int64_t wall,
  * asked. */
 static uint32_t quota(const struct flow *flow, const struct flow_hit *hit, uint64_t *window_ns)
 {
-	const struct image_counter *counter = read_counter(flow->env->image, hit->counter);
+	const struct image_counter *counter = image_counter_at(flow->env->image, hit->counter);
 	enum algo_kind kind = hit->look.numbers.kind;
 	struct algo_report report;
 
@@ -87,7 +87,7 @@ static uint32_t quota(const struct flow *flow, const struct flow_hit *hit, uint6
 static bool policy(const struct flow *flow, const struct flow_hit *hit, enum form form, struct writer *w)
 {
 	const struct image *image = flow->env->image;
-	const struct image_counter *counter = read_counter(image, hit->counter);
+	const struct image_counter *counter = image_counter_at(image, hit->counter);
 	uint64_t window_ns, window_s;
 	uint32_t most = quota(flow, hit, &window_ns);
 	size_t mark = w->used;
@@ -127,9 +127,9 @@ static void policies(const struct flow *flow, enum form form, struct writer *w, 
 		}
 	for (size_t i = 0; i < flow->hit_count; i++) {
 		const struct flow_hit *hit = &flow->hits[i];
-		const struct image_counter *counter = read_counter(image, hit->counter);
+		const struct image_counter *counter = image_counter_at(image, hit->counter);
 		if (!read_enforced(hit) || hit->counter == flow->verdict.counter_index ||
-		    read_limit(image, hit->limit)->shared ||
+		    image_limit_at(image, hit->limit)->shared ||
 		    (counter->what == IMAGE_CONCURRENT && form != DRAFT_11))
 			continue;
 		if (!policy(flow, hit, form, &part))

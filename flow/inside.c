@@ -6,7 +6,7 @@
 size_t inside_size(const struct image *image)
 {
 	for (uint32_t i = 0; image && i < image->limits.count; i++)
-		if (read_limit(image, i)->needs_body)
+		if (image_limit_at(image, i)->needs_body)
 			return sizeof(struct inside);
 	return 0;
 }
@@ -81,7 +81,7 @@ void inside_fill(struct flow *flow)
 	if (flow->insides || !is_there(flow->request))
 		return;
 	for (size_t i = 0; i < flow->hit_count; i++) {
-		const struct image_limit *limit = read_limit(flow->env->image, flow->hits[i].limit);
+		const struct image_limit *limit = image_limit_at(flow->env->image, flow->hits[i].limit);
 		const struct image_amount *ask = &limit->costs.ask;
 
 		if (limit == before || !limit->needs_body || flow->hits[i].role == FLOW_ROLE_SKIPPED)

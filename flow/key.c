@@ -38,7 +38,7 @@ static struct text path_text(const struct flow *flow, uint32_t clause_index)
 	const struct image *image = flow->env->image;
 
 	if (clause_index != UINT32_MAX) {
-		const struct image_clause *clause = read_clause(image, clause_index);
+		const struct image_clause *clause = image_clause_at(image, clause_index);
 		if ((clause->has & IMAGE_HAS_PATH) && read_path(image, clause->path)->exact)
 			return flow->subject.path_exact;
 	}
@@ -106,7 +106,7 @@ static enum named_said resolve(const struct flow *flow, uint32_t clause, const s
 	case IMAGE_KEY_ROUTE: /* a limit without clauses is one route */
 		out->raw = clause == UINT32_MAX ? TEXT("*")
 						: image_text(flow->env->image,
-							     read_clause(flow->env->image, clause)->text);
+							     image_clause_at(flow->env->image, clause)->text);
 		break;
 	case IMAGE_KEY_API_KEY:
 		if (!flow_who_field(&flow->who, name, &out->raw))
@@ -133,7 +133,8 @@ static enum named_said resolve(const struct flow *flow, uint32_t clause, const s
 
 struct key_walk key_walk_begin(const struct flow *flow, const struct flow_hit *hit)
 {
-	return (struct key_walk){.flow = flow, .hit = hit, .limit = read_limit(flow->env->image, hit->limit)};
+	return (struct key_walk){
+		.flow = flow, .hit = hit, .limit = image_limit_at(flow->env->image, hit->limit)};
 }
 
 bool key_walk_next(struct key_walk *walk)
@@ -247,7 +248,7 @@ static void key_hit(const struct flow *flow, struct flow_hit *hit, bool with_pla
 	struct keybytes key;
 
 	build(flow, hit, with_plan, &key);
-	hit->key = keybytes_key(&key, read_counter(flow->env->image, hit->counter)->identity);
+	hit->key = keybytes_key(&key, image_counter_at(flow->env->image, hit->counter)->identity);
 }
 
 void flow_key_hit(struct flow *flow, struct flow_hit *hit)
@@ -270,7 +271,7 @@ uint64_t flow_key_digest(const struct flow *flow, const struct flow_hit *hit)
 static void key_new(const struct flow *flow, struct flow_hit *hit, const struct flow_hit *main,
 		    bool free_choice)
 {
-	const struct image_counter *counter = read_counter(flow->env->image, hit->counter);
+	const struct image_counter *counter = image_counter_at(flow->env->image, hit->counter);
 	struct image_key_part part = address_part(flow->env->image);
 	struct address masked;
 	struct named value;
@@ -315,9 +316,9 @@ static struct table_key drawn(const struct flow *flow, const struct keybytes *ke
 static void key_seen(const struct flow *flow, struct flow_hit *hit, const struct keybytes *parts)
 {
 	const struct image *image = flow->env->image;
-	const struct image_limit *limit = read_limit(image, hit->limit);
+	const struct image_limit *limit = image_limit_at(image, hit->limit);
 	const struct image_key_part *part = image_at(image, limit->distinct.offset);
-	const struct image_counter *counter = read_counter(image, hit->counter);
+	const struct image_counter *counter = image_counter_at(image, hit->counter);
 	struct keybytes key = *parts;
 	struct address masked;
 	struct named value;
@@ -359,7 +360,7 @@ void flow_key(struct flow *flow, bool without_body)
 		inside_fill(flow);
 	for (size_t i = 0; i < flow->hit_count; i++) {
 		struct flow_hit *hit = &flow->hits[i];
-		const struct image_limit *limit = read_limit(image, hit->limit);
+		const struct image_limit *limit = image_limit_at(image, hit->limit);
 		bool another = before && before->limit == hit->limit; /* counter of the same limit */
 
 		if (hit->role == FLOW_ROLE_SKIPPED || (without_body && limit->needs_body))
@@ -386,7 +387,7 @@ void flow_key(struct flow *flow, bool without_body)
 			before = main ? main : hit;
 			continue;
 		}
-		hit->key = keybytes_key(&key, read_counter(image, hit->counter)->identity);
+		hit->key = keybytes_key(&key, image_counter_at(image, hit->counter)->identity);
 		if (!another && hit->role == FLOW_ROLE_ENFORCED && !in_share(flow, hit, limit))
 			hit->role = FLOW_ROLE_SHADOW;
 		if (!main)

@@ -64,8 +64,8 @@ static uint32_t row_of(const struct flow *flow, const struct image_counter *coun
 static void meet_counter(struct flow *flow, const struct image_hit *found, uint32_t index,
 			 const struct flow_hit *like)
 {
-	const struct image_limit *limit = read_limit(flow->env->image, found->limit);
-	const struct image_counter *counter = read_counter(flow->env->image, index);
+	const struct image_limit *limit = image_limit_at(flow->env->image, found->limit);
+	const struct image_counter *counter = image_counter_at(flow->env->image, index);
 	struct flow_hit *hit = &flow->hits[flow->hit_count];
 	bool rate = counter->what == IMAGE_RATE;
 
@@ -89,7 +89,7 @@ static void meet_span(struct flow *flow, const struct image_hit *found, struct i
 	uint32_t first = (uint32_t)((span.offset - image->counters.offset) / sizeof(struct image_counter));
 
 	for (uint32_t i = first; i < first + span.count; i++) {
-		uint32_t what = read_counter(image, i)->what;
+		uint32_t what = image_counter_at(image, i)->what;
 
 		if (!others || what == IMAGE_NEW_KEYS || what == IMAGE_USAGE)
 			meet_counter(flow, found, i, like);
@@ -109,7 +109,7 @@ static const struct image_variant *variant_of(const struct flow *flow, const str
 static void meet(struct flow *flow, const struct image_hit *found, const struct readings *as)
 {
 	const struct image *image = flow->env->image;
-	const struct image_limit *limit = read_limit(image, found->limit);
+	const struct image_limit *limit = image_limit_at(image, found->limit);
 	const struct image_variant *variant;
 	struct flow_hit like;
 

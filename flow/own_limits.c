@@ -50,13 +50,13 @@ static enum flow_step charge(struct flow *flow)
 /* It protects the site, and is no client's allowance. */
 static bool edge(const struct image *image, const struct flow_hit *hit)
 {
-	const struct image_limit *limit = read_limit(image, hit->limit);
+	const struct image_limit *limit = image_limit_at(image, hit->limit);
 	const struct image_key_part *parts = image_at(image, limit->key.offset);
 
 	for (uint32_t i = 0; i < limit->key.count; i++)
 		if (parts[i].kind != IMAGE_KEY_IP && parts[i].kind != IMAGE_KEY_SITE)
 			return false;
-	return read_counter(image, hit->counter)->window_ns <= 60 * SECOND;
+	return image_counter_at(image, hit->counter)->window_ns <= 60 * SECOND;
 }
 
 enum flow_step own_limits_decide(struct flow *flow)
@@ -116,7 +116,7 @@ static uint64_t seconds(uint64_t ns)
 static void entry(struct flow *flow, struct flow_hit *hit, bool *first, struct writer *writer)
 {
 	const struct image *image = flow->env->image;
-	const struct image_counter *counter = read_counter(image, hit->counter);
+	const struct image_counter *counter = image_counter_at(image, hit->counter);
 	struct algo_report report;
 
 	if (hit->role != FLOW_ROLE_ENFORCED || hit->missing || hit->denied || hit->never ||
@@ -133,7 +133,7 @@ static void entry(struct flow *flow, struct flow_hit *hit, bool *first, struct w
 	writer_text(writer, TEXT("{\"name\":"));
 	writer_json(writer, image_text(image, counter->name));
 	writer_text(writer, TEXT(",\"match\":"));
-	writer_json(writer, image_text(image, read_limit(image, hit->limit)->match_text));
+	writer_json(writer, image_text(image, image_limit_at(image, hit->limit)->match_text));
 	field(writer, TEXT("limit"), report.limit);
 	field(writer, TEXT("used"), used);
 	field(writer, TEXT("remaining"), report.remaining);
@@ -160,7 +160,7 @@ size_t flow_own_limits(struct flow *flow, char *out, size_t size)
 	if (writer.full)
 		return 0;
 	for (uint32_t i = 0; i < image->limits.count && count < MOST && !writer.full; i++) {
-		if (!told(image, read_limit(image, i)))
+		if (!told(image, image_limit_at(image, i)))
 			continue;
 		count++;
 		flow->hit_count = 0;

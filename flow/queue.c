@@ -15,7 +15,7 @@
 
 static const struct image_counter *counter_of(const struct flow *flow, const struct flow_hit *hit)
 {
-	return read_counter(flow->env->image, hit->counter);
+	return image_counter_at(flow->env->image, hit->counter);
 }
 
 /* The queue's own key. The counter's is a keyed hash already; hashed once more it is another's. */

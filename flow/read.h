@@ -5,21 +5,6 @@
 
 #include "flow/flow.h"
 
-static inline const struct image_limit *read_limit(const struct image *image, uint32_t index)
-{
-	return (const struct image_limit *)image_at(image, image->limits.offset) + index;
-}
-
-static inline const struct image_counter *read_counter(const struct image *image, uint32_t index)
-{
-	return (const struct image_counter *)image_at(image, image->counters.offset) + index;
-}
-
-static inline const struct image_clause *read_clause(const struct image *image, uint32_t index)
-{
-	return (const struct image_clause *)image_at(image, image->clauses.offset) + index;
-}
-
 static inline const struct image_path *read_path(const struct image *image, uint32_t index)
 {
 	return (const struct image_path *)image_at(image, image->paths.offset) + index;
@@ -39,7 +24,7 @@ static inline bool read_paces(const struct flow_hit *hit)
 /* The ledger row of the hit's counter. Hits that were not met (a key that is asked for by name) have none of their own. */
 static inline uint32_t read_row(const struct flow *flow, const struct flow_hit *hit)
 {
-	return hit->row != TABLE_ROW_NONE ? hit->row : read_counter(flow->env->image, hit->counter)->row;
+	return hit->row != TABLE_ROW_NONE ? hit->row : image_counter_at(flow->env->image, hit->counter)->row;
 }
 
 static inline int64_t read_wall_s(const struct algo_time *t)

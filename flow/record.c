@@ -59,14 +59,14 @@ static void tell(const struct flow *flow, enum stats_event_kind kind, uint16_t s
 static bool record_again(const struct flow *flow, const struct flow_hit *hit, const struct flow_hit *before)
 {
 	return before && before->limit == hit->limit &&
-	       read_counter(flow->env->image, before->counter)->stat ==
-		       read_counter(flow->env->image, hit->counter)->stat;
+	       image_counter_at(flow->env->image, before->counter)->stat ==
+		       image_counter_at(flow->env->image, hit->counter)->stat;
 }
 
 void flow_record_settled(const struct flow *flow, const struct flow_hit *hit)
 {
 	const struct flow_hit *before = hit > flow->hits ? hit - 1 : NULL;
-	uint32_t stat = read_counter(flow->env->image, hit->counter)->stat;
+	uint32_t stat = image_counter_at(flow->env->image, hit->counter)->stat;
 
 	if (!(record_again(flow, hit, before) && before->charged))
 		stats_add(&stats_limit(flow->env->table, (uint16_t)(stat % TABLE_STAT_COUNT))->cost,
@@ -76,7 +76,7 @@ void flow_record_settled(const struct flow *flow, const struct flow_hit *hit)
 /* One counter, unless the one before it said the same. */
 static void record_hit(const struct flow *flow, const struct flow_hit *hit, const struct flow_hit *before)
 {
-	const struct image_counter *counter = read_counter(flow->env->image, hit->counter);
+	const struct image_counter *counter = image_counter_at(flow->env->image, hit->counter);
 	uint16_t stat = (uint16_t)(counter->stat % TABLE_STAT_COUNT);
 	struct stats_limit *limit = stats_limit(flow->env->table, stat);
 	bool pass = flow->verdict.action == FLOW_PASS;

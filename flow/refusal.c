@@ -182,7 +182,7 @@ void flow_refusal(struct flow *flow)
 	if (verdict->action == FLOW_PASS || verdict->action == FLOW_TELL)
 		return;
 	if (verdict->counter_index != FLOW_NONE) {
-		const struct image_counter *counter = read_counter(image, verdict->counter_index);
+		const struct image_counter *counter = image_counter_at(image, verdict->counter_index);
 
 		refusal.stat = (uint16_t)(counter->stat % TABLE_STAT_COUNT);
 		refusal.what = (uint8_t)counter->what;

@@ -14,7 +14,7 @@ static bool is_failure(const struct flow *flow, const struct flow_hit *hit, cons
 		       size_t count)
 {
 	const struct image *image = flow->env->image;
-	const struct image_limit *limit = read_limit(image, hit->limit);
+	const struct image_limit *limit = image_limit_at(image, hit->limit);
 	const struct image_statuses *failures = image_at(image, limit->failures.offset);
 
 	for (size_t i = 0; i < count; i++)
@@ -36,18 +36,9 @@ static bool counts(const struct flow *flow, const struct flow_hit *hit, const un
 /* The bill of the limit says the same as the limit. */
 static void repeat(struct flow *flow, const struct flow_hit *of, const struct algo_time *t)
 {
-	struct table_look look;
-
-	for (size_t i = 0; i < flow->hit_count; i++) {
-		struct flow_hit *hit = &flow->hits[i];
-
-		if (hit->what != IMAGE_USAGE || hit->limit != of->limit || hit->charged ||
-		    hit->role == FLOW_ROLE_EXEMPT || hit->role == FLOW_ROLE_SKIPPED)
-			continue;
-		hit->cost = of->cost;
-		hit->charged = table_charge(flow->env->table, &hit->key, read_row(flow, hit), t, hit->cost,
-					    &look) == TABLE_CHARGED;
-	}
+	for (size_t i = 0; i < flow->hit_count; i++)
+		if (flow->hits[i].what == IMAGE_USAGE && flow->hits[i].limit == of->limit)
+			usage_charge(flow, &flow->hits[i], t, of->cost);
 }
 
 /* Ends what the hit holds: charges `cost`, or gives all of it back. One that is not live any more was charged by table_overdue: it is
@@ -111,7 +102,7 @@ static void end_open(struct flow *flow, struct flow_hit *hit, const struct algo_
 /* What it is charged when the answer said `amount`. */
 static uint32_t amount_of(const struct flow *flow, const struct flow_hit *hit, uint32_t amount)
 {
-	const struct image_cost *costs = &read_limit(flow->env->image, hit->limit)->costs;
+	const struct image_cost *costs = &image_limit_at(flow->env->image, hit->limit)->costs;
 
 	return amount > hit->cost && !costs->overdraw ? hit->cost : amount;
 }
@@ -120,7 +111,7 @@ static uint32_t amount_of(const struct flow *flow, const struct flow_hit *hit, u
 static struct usage_scan *scan_of(struct flow *flow, const struct flow_hit *hit)
 {
 	struct text name = image_text(flow->env->image,
-				      read_limit(flow->env->image, hit->limit)->costs.settle.name);
+				      image_limit_at(flow->env->image, hit->limit)->costs.settle.name);
 
 	for (size_t i = 0; i < flow->scans; i++)
 		if (text_equal(flow->scan_name[i], name))
@@ -171,7 +162,7 @@ static void end_body(struct flow *flow, struct flow_hit *hit, const struct algo_
 static bool answered(struct flow *flow, struct flow_hit *hit, const struct algo_time *t,
 		     const unsigned *statuses, size_t count)
 {
-	const struct image_limit *limit = read_limit(flow->env->image, hit->limit);
+	const struct image_limit *limit = image_limit_at(flow->env->image, hit->limit);
 	const struct flow_request *request = flow->request;
 	struct text value;
 	uint32_t amount = 0;
@@ -239,7 +230,7 @@ bool flow_wants_body(struct flow *flow, struct text content_type, struct text en
 		    flow->scans == FLOW_SCANS_MAX)
 			continue;
 		name = image_text(flow->env->image,
-				  read_limit(flow->env->image, hit->limit)->costs.settle.name);
+				  image_limit_at(flow->env->image, hit->limit)->costs.settle.name);
 		if (usage_scan_begin(&flow->scan[flow->scans], content_type, encoding, name))
 			flow->scan_name[flow->scans++] = name;
 	}

@@ -17,7 +17,7 @@
 static bool needs_ticket(const struct flow *flow, const struct flow_hit *hit)
 {
 	return read_reserves(hit) ||
-	       read_counter(flow->env->image, hit->counter)->numbers.kind == ALGO_SLIDING_LOG;
+	       image_counter_at(flow->env->image, hit->counter)->numbers.kind == ALGO_SLIDING_LOG;
 }
 
 static void look(struct flow *flow, struct flow_hit *hit)
@@ -39,7 +39,7 @@ static void foresee(const struct flow *flow, struct flow_hit *hit)
 
 	if (seen->numbers.kind ==
 	    ALGO_NONE) { /* not published, so it has no rows yet: its counters are new */
-		seen->numbers = read_counter(flow->env->image, hit->counter)->numbers;
+		seen->numbers = image_counter_at(flow->env->image, hit->counter)->numbers;
 		table_describe(seen, &flow->time, hit->cost, false, &report);
 		seen->allowed = hit->cost <= report.limit;
 	}
@@ -73,20 +73,20 @@ void take_look(struct flow *flow, struct flow_hit *hit)
 
 bool take_would_pass(struct flow *flow, struct flow_hit *hit)
 {
-	const struct image_limit *limit = read_limit(flow->env->image, hit->limit);
+	const struct image_limit *limit = image_limit_at(flow->env->image, hit->limit);
 
 	ban_look(flow, hit);
 	take_look(flow, hit);
 	if (hit->banned)
 		return false;
-	return hit->allowed || read_counter(flow->env->image, hit->counter)->queue ||
+	return hit->allowed || image_counter_at(flow->env->image, hit->counter)->queue ||
 	       limit->instead == IMAGE_INSTEAD_SLOW || table_grants_until(flow->env->table) > flow->time.now;
 }
 
 /* `distinct`: the value has been counted from now on. It was charged twice if somebody else was faster with it: once is right. */
 static void mark_seen(struct flow *flow, struct flow_hit *hit)
 {
-	const struct image_counter *counter = read_counter(flow->env->image, hit->counter);
+	const struct image_counter *counter = image_counter_at(flow->env->image, hit->counter);
 	struct table_look look;
 
 	if (table_charge(flow->env->table, &hit->seen_key, counter->seen_row, &flow->time, 1, &look) ==
@@ -111,8 +111,8 @@ void take_hit(struct flow *flow, struct flow_hit *hit, bool alone)
 		hit->allowed = true;
 		return;
 	}
-	if (reserve ||
-	    (needs_ticket(flow, hit) && (!alone || read_limit(flow->env->image, hit->limit)->distinct.count)))
+	if (reserve || (needs_ticket(flow, hit) &&
+			(!alone || image_limit_at(flow->env->image, hit->limit)->distinct.count)))
 		result = table_take(table, &hit->key, row, &flow->time, hit->cost,
 				    reserve ? TABLE_RESERVE : TABLE_CHARGE, &hit->ticket, &hit->look);
 	else
@@ -125,7 +125,7 @@ void take_hit(struct flow *flow, struct flow_hit *hit, bool alone)
 	if (hit->no_room) { /* described as it stands */
 		look(flow, hit);
 		hit->allowed = table_on_full(table, row) != TABLE_DENY;
-	} else if (hit->allowed && read_limit(flow->env->image, hit->limit)->distinct.count &&
+	} else if (hit->allowed && image_limit_at(flow->env->image, hit->limit)->distinct.count &&
 		   hit->what == IMAGE_RATE) {
 		mark_seen(flow, hit);
 	} else if (hit->charged) {
@@ -164,7 +164,7 @@ void take_punish(struct flow *flow, struct flow_hit *hit)
 		return;
 	ban_strike(flow, hit);
 	if (hit->no_room || read_paces(hit) || read_reserves(hit) ||
-	    !read_limit(flow->env->image, hit->limit)->count_denied)
+	    !image_limit_at(flow->env->image, hit->limit)->count_denied)
 		return;
 	if (flow->dry)
 		seen->state = algo_punish(&seen->numbers, seen->state, &flow->time, hit->cost);

@@ -39,7 +39,7 @@ struct table_key usage_key(const struct table *table, uint64_t identity, struct 
 
 void usage_hit_key(const struct flow *flow, struct flow_hit *hit)
 {
-	const struct image_counter *counter = read_counter(flow->env->image, hit->counter);
+	const struct image_counter *counter = image_counter_at(flow->env->image, hit->counter);
 	const struct ring_key *key = &flow->who.key;
 
 	if (flow->who.key_said != FLOW_CREDENTIAL_GOOD) {
@@ -52,6 +52,15 @@ void usage_hit_key(const struct flow *flow, struct flow_hit *hit)
 				 (int64_t)flow->time.now + flow->time.wall);
 	hit->key = usage_key(flow->env->table, counter->identity, (struct text){key->name, key->name_size},
 			     end / SECOND);
+}
+
+void usage_charge(struct flow *flow, struct flow_hit *hit, const struct algo_time *t, uint32_t cost)
+{
+	if (hit->charged || hit->role == FLOW_ROLE_EXEMPT || hit->role == FLOW_ROLE_SKIPPED)
+		return;
+	hit->cost = cost;
+	hit->charged = table_charge(flow->env->table, &hit->key, read_row(flow, hit), t, cost, &hit->look) ==
+		       TABLE_CHARGED;
 }
 
 void usage_soft(const struct image_counter *counter, struct algo_report *report)

@@ -30,6 +30,8 @@ void usage_hit_key(const struct flow *flow, struct flow_hit *hit);
 /* What a client is told of a counter with `over`: its quota, and what is left of that. Others stay as they are. */
 void usage_soft(const struct image_counter *counter, struct algo_report *report);
 
+/* Charges a USAGE hit, once, with what the counter that it repeats was charged; not of a request that is exempt. */
+void usage_charge(struct flow *flow, struct flow_hit *hit, const struct algo_time *t, uint32_t cost);
 /* A counter with `over` was charged (usage_notice.c): if that took its key past a threshold of the limit for the first time in its window, it is told:
  * as an event (STATS_EVENT_NOTICE), and to the door (flow_recorder.notices). */
 void usage_notice(struct flow *flow, const struct flow_hit *hit);

@@ -43,10 +43,10 @@ static void keep(struct flow *flow, const struct flow_hit *hit, uint32_t percent
 	struct flow_recorder *recorder = flow->env->recorder;
 	const struct image *image = flow->env->image;
 	struct stats_event event = {.at = flow->time.now, .kind = STATS_EVENT_NOTICE, .count = percent};
-	struct text name = image_text(image, read_limit(image, hit->limit)->name);
+	struct text name = image_text(image, image_limit_at(image, hit->limit)->name);
 	struct flow_notice *notice;
 
-	event.stat = (uint16_t)(read_counter(image, hit->counter)->stat % TABLE_STAT_COUNT);
+	event.stat = (uint16_t)(image_counter_at(image, hit->counter)->stat % TABLE_STAT_COUNT);
 	event.length = (uint8_t)flow_key_text(flow, hit, event.text, STATS_NOTICE_TEXT);
 	memcpy(event.text + STATS_NOTICE_TEXT, &quota, sizeof quota);
 	stats_event(flow->env->table, &event);
@@ -61,8 +61,8 @@ static void keep(struct flow *flow, const struct flow_hit *hit, uint32_t percent
 
 void usage_notice(struct flow *flow, const struct flow_hit *hit)
 {
-	const struct image_limit *limit = read_limit(flow->env->image, hit->limit);
-	const struct image_counter *counter = read_counter(flow->env->image, hit->counter);
+	const struct image_limit *limit = image_limit_at(flow->env->image, hit->limit);
+	const struct image_counter *counter = image_counter_at(flow->env->image, hit->counter);
 	struct table_look look;
 	struct algo_report report;
 	size_t passed = 0;

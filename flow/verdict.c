@@ -26,7 +26,7 @@ void flow_hit_report(const struct flow *flow, const struct flow_hit *hit, struct
 		out->remaining = 0;
 		out->wait_ns = out->full_ns = SECOND;
 	}
-	usage_soft(read_counter(flow->env->image, hit->counter), out);
+	usage_soft(image_counter_at(flow->env->image, hit->counter), out);
 }
 
 /* Less of its limit is left: a / b < c / d without dividing. */
@@ -92,15 +92,16 @@ static unsigned hardness(const struct flow *flow, const struct flow_hit *hit)
 					     [IMAGE_INSTEAD_REFUSE] = 2,
 					     [IMAGE_INSTEAD_CLOSE] = 3};
 
-	return hit->denied || hit->never ? 4 : hard[read_limit(flow->env->image, hit->limit)->instead];
+	return hit->denied || hit->never ? 4 : hard[image_limit_at(flow->env->image, hit->limit)->instead];
 }
 
 /* Who may never, or is without his key, waits for ever; who is banned, for the ban. */
 static void refusal_report(const struct flow *flow, const struct flow_hit *hit, struct algo_report *out)
 {
 	if (hit->denied || hit->never) {
-		*out = (struct algo_report){.limit = read_counter(flow->env->image, hit->counter)->capacity,
-					    .wait_ns = ALGO_NEVER};
+		*out = (struct algo_report){
+			.limit = image_counter_at(flow->env->image, hit->counter)->capacity,
+			.wait_ns = ALGO_NEVER};
 		return;
 	}
 	flow_hit_report(flow, hit, out);
@@ -125,7 +126,7 @@ static void retry_after(struct flow_verdict *verdict, uint64_t wait_ns)
 static void instead(struct flow *flow, const struct flow_hit *hit)
 {
 	const struct image *image = flow->env->image;
-	const struct image_limit *limit = read_limit(image, hit->limit);
+	const struct image_limit *limit = image_limit_at(image, hit->limit);
 	struct flow_verdict *verdict = &flow->verdict;
 
 	if (hit->denied || hit->never || flow_who_refused(flow)) /* nothing better for who guesses keys */
@@ -181,9 +182,10 @@ static bool refuse(struct flow *flow)
 			  : hit->never	? FLOW_NEVER
 			  : hit->banned ? FLOW_BANNED
 					: FLOW_REJECTED;
-	verdict->http_status = hit->denied || hit->never
-				       ? image->deny_status
-				       : read_respond(image, read_limit(image, hit->limit)->respond)->status;
+	verdict->http_status =
+		hit->denied || hit->never
+			? image->deny_status
+			: read_respond(image, image_limit_at(image, hit->limit)->respond)->status;
 	if (hit->denied && verdict->http_status == 403 &&
 	    flow_who_wanted(flow, hit->limit) != FLOW_WANTED_NOTHING)
 		verdict->http_status =
@@ -198,7 +200,7 @@ static bool refuse(struct flow *flow)
 static bool may_bind(const struct flow *flow, const struct flow_hit *hit)
 {
 	return read_enforced(hit) && hit->look.numbers.kind != ALGO_NONE &&
-	       !read_limit(flow->env->image, hit->limit)->shared;
+	       !image_limit_at(flow->env->image, hit->limit)->shared;
 }
 
 /* The answer to a request that passes describes this one. NULL: none. */
@@ -247,7 +249,7 @@ static void pass(struct flow *flow)
 		shadow_refused |= hit->role == FLOW_ROLE_SHADOW && !hit->allowed;
 		waited |= hit->waited;
 		if (hit->slowed) {
-			uint64_t pace = read_limit(flow->env->image, hit->limit)->instead_bytes_per_s;
+			uint64_t pace = image_limit_at(flow->env->image, hit->limit)->instead_bytes_per_s;
 
 			slowed = true;
 			if (verdict->slow_bytes_per_s == 0 || pace < verdict->slow_bytes_per_s)

@@ -280,7 +280,7 @@ bool flow_who_refused(const struct flow *flow)
 enum flow_wanted flow_who_wanted(const struct flow *flow, uint32_t limit)
 {
 	const struct image *image = flow->env->image;
-	const struct image_limit *of = read_limit(image, limit);
+	const struct image_limit *of = image_limit_at(image, limit);
 	const struct image_key_part *parts = image_at(image, of->key.offset);
 	bool keys = image->clients.keys_from.count > 0, tokens = image->clients.jwt_algorithms != 0;
 
